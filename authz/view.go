@@ -1,0 +1,263 @@
+package authz
+
+import "slices"
+
+// Number identifies the view; a later one of the same policy has a higher number.
+func (v *View) Number() uint64 { return v.number }
+
+// Unknown reports the names in the facts that match nothing: an allow of that kind is ignored, a deny is
+// kept.
+func (v *View) Unknown() []string { return slices.Clone(v.unknown) }
+
+// Ceiling returns the highest mode that a model may attempt in the scope.
+func (v *View) Ceiling() Mode { return v.ceiling }
+
+// Available says whether a session's caller could use a tool at all: it exists and is active, and, for a
+// model, no cut and no grant removes the tool, and its own roles and overrides could allow it on some target.
+// It is the question of the catalog. A tool that is not available is answered as one that does not exist.
+func (v *View) Available(s Session, tool int) Decision {
+	a, d := v.caller(s)
+	if a == nil {
+		return d
+	}
+	if a.kind == Model {
+		if d := v.cut(a, s.tools, tool); d.Reason != "" {
+			return d
+		}
+	}
+	if !v.could(a, tool, question(a.kind, v.policy.tools[tool].Mode)) {
+		return refuse(a.id, ReasonNoPermission)
+	}
+	return Decision{Allowed: true, Reason: ReasonRole, Who: a.id}
+}
+
+// AppendTools appends the numbers of the tools that are available to a session, in ascending order.
+func (v *View) AppendTools(dst []int, s Session) []int {
+	a, _ := v.caller(s)
+	if a == nil {
+		return dst
+	}
+	a.once.Do(func() {
+		for i := range v.policy.tools {
+			cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
+			if !cut && v.could(a, i, question(a.kind, v.policy.tools[i].Mode)) {
+				a.visible = append(a.visible, i)
+			}
+		}
+	})
+	if s.tools.any {
+		return append(dst, a.visible...)
+	}
+	for _, i := range a.visible {
+		if s.tools.Has(v.policy.tools[i].Name) {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+// Check asks the whole chain of a session about a tool on the given targets: the caller, the models it was
+// delegated through, the principal. All must be allowed on all targets. A person's own session performs; a
+// model performs a read and asks for a change. The first refusal, in the order of the chain, is returned.
+func (v *View) Check(s Session, tool int, targets []Path) Decision {
+	a, d := v.caller(s)
+	if a == nil {
+		return d
+	}
+	q := question(a.kind, v.policy.tools[tool].Mode)
+	if d = v.judge(a, tool, targets, q); !d.Allowed {
+		return d
+	}
+	for _, id := range s.via {
+		if b, e := v.known(id, Model); b == nil {
+			return e
+		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+			return e
+		}
+	}
+	if id := s.behalf.principal; id != "" {
+		if b, e := v.known(id, Human); b == nil {
+			return e
+		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+			return e
+		}
+	}
+	return d
+}
+
+// Operator asks whether a person may perform a tool on the given targets, and so approve it. A model never
+// may.
+func (v *View) Operator(p Person, tool int, targets []Path) Decision {
+	a, d := v.known(p.id, Human)
+	if a == nil {
+		return d
+	}
+	return v.judge(a, tool, targets, ToPerform)
+}
+
+// MayRead says whether some read's permission is held on a path by every actor of a session's chain. Change
+// events and lists are filtered by it.
+func (v *View) MayRead(s Session, path Path) bool {
+	chain, ok := v.chain(s)
+	if !ok || path.IsZero() {
+		return false
+	}
+	for word, reads := range v.policy.reads {
+		for _, a := range chain {
+			n := a.at(path)
+			reads &= n.allow[word] | a.role[word]&^n.deny[word]
+		}
+		if reads != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// May says whether every actor of a session's chain has a permission on a path.
+func (v *View) May(s Session, permission Permission, path Path) bool {
+	perm, known := v.policy.number[permission]
+	chain, ok := v.chain(s)
+	if !known || !ok || path.IsZero() {
+		return false
+	}
+	return !slices.ContainsFunc(chain, func(a *actor) bool { return !allows(a.at(path), a, perm) })
+}
+
+// chain returns the actors of a session, caller first; false if one of them is not in order.
+func (v *View) chain(s Session) ([]*actor, bool) {
+	a, _ := v.caller(s)
+	chain := append(make([]*actor, 0, 4), a)
+	for _, id := range s.via {
+		b, _ := v.known(id, Model)
+		chain = append(chain, b)
+	}
+	if id := s.behalf.principal; id != "" {
+		b, _ := v.known(id, Human)
+		chain = append(chain, b)
+	}
+	return chain, !slices.Contains(chain, nil)
+}
+
+func question(kind Kind, mode Mode) Question {
+	if kind == Model && mode != Read {
+		return ToAsk
+	}
+	return ToPerform
+}
+
+// caller returns the session's own actor, if the session and all facts about it are in order.
+func (v *View) caller(s Session) (*actor, Decision) {
+	if s.IsZero() || s.scope != v.scope {
+		return nil, refuse(s.actor, ReasonInvalidSession)
+	}
+	return v.known(s.actor, s.kind)
+}
+
+func (v *View) known(id ID, kind Kind) (*actor, Decision) {
+	if id == "" {
+		return nil, refuse(id, ReasonUnknownActor)
+	}
+	a := v.actor(id)
+	switch {
+	case a == nil:
+		return nil, refuse(id, ReasonUnknownActor)
+	case a.kind != kind:
+		return nil, refuse(id, ReasonWrongKind)
+	case !a.active:
+		return nil, refuse(id, ReasonInactive)
+	}
+	return a, Decision{}
+}
+
+// cut returns the hard cut or the grant that removes a tool from a model; the zero Reason if none does.
+func (v *View) cut(a *actor, list Allowlist, tool int) Decision {
+	t := &v.policy.tools[tool]
+	switch {
+	case v.disabled.has(tool):
+		return refuse(a.id, ReasonDisabled)
+	case t.Mode > v.ceiling || a.viewerOnly && t.Mode > Read:
+		return refuse(a.id, ReasonAboveCeiling)
+	case !list.Has(t.Name):
+		return refuse(a.id, ReasonNotListed)
+	case a.denyTools.has(tool):
+		return refuse(a.id, ReasonDenyGrant)
+	case t.Explicit && !a.allowTools.has(tool):
+		return refuse(a.id, ReasonGrantMissing)
+	}
+	return Decision{}
+}
+
+// judge asks one actor about a tool on all targets.
+func (v *View) judge(a *actor, tool int, targets []Path, q Question) (d Decision) {
+	t := &v.policy.tools[tool]
+	if a.kind == Model {
+		if d := v.cut(a, Any(), tool); d.Reason != "" {
+			return d
+		}
+	}
+	if len(targets) == 0 {
+		return refuse(a.id, ReasonNoTarget)
+	}
+	for _, path := range targets {
+		if path.IsZero() {
+			return refuse(a.id, ReasonNoTarget)
+		}
+		if d = judgeAt(a.at(path), a, t, q); !d.Allowed {
+			d.Target = path
+			return d
+		}
+	}
+	if t.Whole && t.Mode != Read && a.denied.has(permissionFor(t, q)) {
+		return refuse(a.id, ReasonDenyBelow)
+	}
+	return d
+}
+
+func permissionFor(t *tool, q Question) int {
+	if q == ToAsk {
+		return t.ask
+	}
+	return t.perm
+}
+
+// judgeAt applies the layers 3 to 6 at one node. Who may perform may also ask, unless asking itself is
+// denied.
+func judgeAt(n *node, a *actor, t *tool, q Question) Decision {
+	first := permissionFor(t, q)
+	switch {
+	case n.deny.has(first):
+		return refuse(a.id, ReasonDenyOverride)
+	case allows(n, a, first):
+		return Decision{Allowed: true, Reason: allowedBy(n, first), Who: a.id}
+	case q == ToAsk && allows(n, a, t.perm):
+		return Decision{Allowed: true, Reason: allowedBy(n, t.perm), Who: a.id}
+	}
+	return refuse(a.id, ReasonNoPermission)
+}
+
+func allows(n *node, a *actor, perm int) bool {
+	return n.allow.has(perm) || a.role.has(perm) && !n.deny.has(perm)
+}
+
+func allowedBy(n *node, perm int) Reason {
+	if n.allow.has(perm) {
+		return ReasonAllowOverride
+	}
+	return ReasonRole
+}
+
+// could says whether some target exists on which the actor would be allowed. What the overrides say changes
+// only at their nodes, so asking at each node asks everywhere.
+func (v *View) could(a *actor, tool int, q Question) bool {
+	t := &v.policy.tools[tool]
+	if judgeAt(a.root, a, t, q).Allowed {
+		return true
+	}
+	for _, n := range a.nodes {
+		if judgeAt(n, a, t, q).Allowed {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/authz"
+)
+
+// Errors of a [Store]. Each means that nothing was changed.
+var (
+	// ErrNotFound says that the scope has no such proposal. Another scope's proposal is not found either.
+	ErrNotFound = errors.New("ledger: no such proposal")
+	// ErrConflict says that the compare-and-set did not apply; the proposal returned beside it tells why.
+	ErrConflict = errors.New("ledger: not applied")
+	// ErrLimit is what a [LimitError] wraps.
+	ErrLimit = errors.New("ledger: too many open proposals")
+)
+
+// LimitError says which limit on open proposals was reached. It matches [ErrLimit].
+type LimitError struct {
+	Of    string // "session", "principal" or "scope"
+	Limit int
+}
+
+// Error names the limit.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("ledger: %d open proposals in this %s are the limit", e.Limit, e.Of)
+}
+
+// Unwrap returns [ErrLimit].
+func (e *LimitError) Unwrap() error { return ErrLimit }
+
+// Store keeps proposals and the audit trail. This comment is its contract; package ledgertest tests it.
+//
+// Every method that changes something either changes all of it, its record included, or nothing, and is
+// durable when it returns nil. Its error means exactly one of three things: nil, it was applied;
+// [ErrNotFound], [ErrConflict] or [ErrLimit], it was not applied; any other error, nobody knows. A caller
+// that is told "nobody knows" treats a claim as lost and does not run. A store never retries a change under
+// another claim id.
+//
+// Changes of one proposal are linearizable. Every look-up names a scope, and what another scope has is not
+// found. Instants come from the caller, who reads a clock once per decision; a store reads none. Times are
+// kept as [Time] returns them. What is passed in is not kept, and what is returned is the caller's own.
+// Methods are safe for concurrent use. A context that ends before a change began prevents it; later it does
+// not interrupt the change.
+type Store interface {
+	// Propose inserts an undecided proposal with its record, unless an identical one is open: then it
+	// inserts nothing and returns that one. Identical means equal scope, model, principal, action,
+	// parameters, definition and version; open means undecided and not expired at CreatedAt. It returns a
+	// LimitError if one more open proposal would exceed a limit.
+	Propose(ctx context.Context, e Entry) (Proposal, error)
+
+	// Revise dismisses an undecided proposal and inserts its successor, in one step. The successor counts
+	// for the limits, its predecessor no longer does, and an identical open proposal is not looked for.
+	// ErrConflict comes with the proposal that was decided before.
+	Revise(ctx context.Context, r Revision) (Proposal, error)
+
+	// Proposal returns one proposal.
+	Proposal(ctx context.Context, scope authz.Scope, id string) (Proposal, error)
+
+	// Claim takes a proposal that is undecided and not expired at c.At, and on which no decision was ever
+	// recorded, to claimed, with its started record. Of any number of claims one is applied. A claim with
+	// the id of the one that was applied is answered as applied. ErrConflict comes with the proposal as it
+	// stands; if that is neither decided nor expired, a decision was recorded and the row denies it.
+	Claim(ctx context.Context, c Claim) (Proposal, error)
+
+	// Finish records how a claimed run ended. ErrConflict says that the claim is not the proposal's or that
+	// an outcome is recorded already.
+	Finish(ctx context.Context, f Finish) error
+
+	// Dismiss takes an undecided proposal to dismissed, also after it expired. ErrConflict comes with the
+	// proposal as it stands.
+	Dismiss(ctx context.Context, d Dismissal) (Proposal, error)
+
+	// Verify records a verdict on a claimed proposal that has none. ErrConflict says that it has one.
+	Verify(ctx context.Context, v Verification) error
+
+	// Append adds a record that belongs to no change of a proposal.
+	Append(ctx context.Context, r Record) error
+
+	// Proposals lists proposals of one scope, newest first.
+	Proposals(ctx context.Context, q Query) ([]Proposal, error)
+
+	// Due lists claimed proposals of all scopes without a verdict whose time to be verified has come, or
+	// whose run was interrupted, oldest first.
+	Due(ctx context.Context, now time.Time, limit int) ([]Proposal, error)
+
+	// Audit lists records of one scope in ascending order of Seq.
+	Audit(ctx context.Context, q AuditQuery) ([]Record, error)
+}
+
+// Limits bound the open proposals. Zero means no limit.
+type Limits struct {
+	Session   int // of one model, principal and conversation (or run, where there is no conversation)
+	Principal int // of one principal, or of one background model
+	Scope     int
+}
+
+// Entry is a proposal to insert. Only its immutable fields are kept.
+type Entry struct {
+	Proposal Proposal
+	Limits   Limits
+	Record   Record
+}
+
+// Revision replaces a proposal by another one.
+type Revision struct {
+	Dismissal Dismissal // of the predecessor
+	Entry     Entry     // of the successor; its Supersedes names the predecessor
+}
+
+// Claim asks for the right to run a proposal, once.
+type Claim struct {
+	Scope    authz.Scope
+	Proposal string
+	ID       string // unique to this attempt; run functions get it as an idempotency key
+	By       authz.ID
+	At       time.Time
+	RunBy    time.Time // the run is interrupted if nothing says until then how it ended
+	Record   Record    // EventStarted
+}
+
+// Finish closes a claim.
+type Finish struct {
+	Scope      authz.Scope
+	Proposal   string
+	Claim      string
+	At         time.Time
+	Outcome    Outcome
+	Result     []byte
+	Error      string
+	Baseline   *float64
+	Unmeasured string
+	VerifyAt   time.Time
+	Record     Record // EventFinished
+}
+
+// Dismissal says no to a proposal.
+type Dismissal struct {
+	Scope    authz.Scope
+	Proposal string
+	By       authz.ID
+	At       time.Time
+	Note     string
+	Record   Record // EventDismissed
+}
+
+// Verification is a verdict and what it rests on.
+type Verification struct {
+	Scope    authz.Scope
+	Proposal string
+	At       time.Time
+	Verdict  Verdict
+	Why      string // for Unmeasured
+	Measured *float64
+	Record   Record // EventVerified
+}
+
+// Cursor is a place in a list of proposals.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// Query selects proposals. A field's zero value does not filter, except Scope, which is required.
+type Query struct {
+	Scope     authz.Scope
+	States    []State // as they are at At
+	At        time.Time
+	Actor     authz.ID
+	Principal authz.ID
+	Action    string
+	Run       string
+	Before    Cursor // only proposals older than this place
+	Limit     int    // zero means DefaultPage
+}
+
+// AuditQuery selects records. A field's zero value does not filter, except Scope, which is required.
+type AuditQuery struct {
+	Scope    authz.Scope
+	Proposal string
+	Actor    authz.ID
+	Action   string
+	Run      string
+	Event    Event
+	After    int64 // only records with a higher Seq
+	Limit    int   // zero means DefaultPage
+}
+
+// DefaultPage is how many rows a list has at most if its query does not say.
+const DefaultPage = 100
