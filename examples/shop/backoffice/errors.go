@@ -1,0 +1,35 @@
+package backoffice
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotFound is wrapped by the [*Error] of a call that names a user, order or
+// product that the shop does not have.
+var ErrNotFound = errors.New("backoffice: no such record")
+
+// Error is the shop's refusal of a call; nothing has changed. Its text is meant
+// to be read by whoever made the call and starts with "Error: ".
+type Error struct {
+	text  string
+	cause error
+}
+
+// Error returns the answer of the call, such as "Error: order not found".
+func (e *Error) Error() string { return e.text }
+
+// Unwrap returns [ErrNotFound] if the call named an unknown record, else nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+var (
+	errUserNotFound    = &Error{text: "Error: user not found", cause: ErrNotFound}
+	errOrderNotFound   = &Error{text: "Error: order not found", cause: ErrNotFound}
+	errProductNotFound = &Error{text: "Error: product not found", cause: ErrNotFound}
+
+	errNoPaymentMethod = refuse("payment method not found")
+)
+
+func refuse(format string, args ...any) *Error {
+	return &Error{text: "Error: " + fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,81 @@
+package backoffice
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Snapshot is what the shop held at one moment. It is cheap to take, never
+// changes, and may be used concurrently. The zero Snapshot holds nothing.
+type Snapshot struct {
+	data Data
+}
+
+// Snapshot returns what the shop holds now.
+func (s *Shop) Snapshot() Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Snapshot{data: s.data.share()}
+}
+
+// Data returns a copy of all records.
+func (s Snapshot) Data() Data {
+	data := s.data.share()
+	copyAll(data.Users)
+	copyAll(data.Orders)
+	copyAll(data.Products)
+	return data
+}
+
+// Bytes returns all records as canonical JSON (RFC 8785). Snapshots with equal
+// bytes hold the same.
+func (s Snapshot) Bytes() []byte { return canonical(s.data) }
+
+// HasUser reports whether there is such a user.
+func (s *Shop) HasUser(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.data.Users[id]
+	return ok
+}
+
+// OrderOwner returns the id of the user whose order it is; ok is false if there
+// is no such order.
+func (s *Shop) OrderOwner(id string) (userID string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	order, ok := s.data.Orders[id]
+	if !ok {
+		return "", false
+	}
+	return order.UserID, true
+}
+
+// OrderVersion returns the hex SHA-256 of an order's canonical JSON, or "" if
+// there is no such order. An order that differs in anything has another version.
+func (s *Shop) OrderVersion(id string) string { return version(s, s.data.Orders, id) }
+
+// UserVersion is to users what [Shop.OrderVersion] is to orders.
+func (s *Shop) UserVersion(id string) string { return version(s, s.data.Users, id) }
+
+func version[T any](s *Shop, records map[string]*T, id string) string {
+	s.mu.Lock()
+	record := records[id]
+	s.mu.Unlock()
+	return digest(record)
+}
+
+// digest returns the version of a record, or "" for none.
+func digest[T any](record *T) string {
+	if record == nil {
+		return ""
+	}
+	sum := sha256.Sum256(canonical(record))
+	return hex.EncodeToString(sum[:])
+}
+
+func copyAll[T interface{ clone() T }](records map[string]T) {
+	for id, record := range records {
+		records[id] = record.clone()
+	}
+}
