@@ -26,8 +26,8 @@ import (
 // concurrently; each is atomic. Open makes one.
 type Shop struct {
 	mu sync.Mutex
-	// data's records are never changed in place: a write replaces them by
-	// changed copies. So a snapshot can share them.
+	// data's records are never changed in place: a write puts changed copies
+	// into its maps. So a snapshot can share the records.
 	data Data
 }
 
