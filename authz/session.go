@@ -165,6 +165,15 @@ func (s Session) Kind() Kind { return s.kind }
 // session.
 func (s Session) Principal() (ID, bool) { return s.behalf.principal, s.behalf.principal != "" }
 
+// Human returns the person behind the session: the principal of a model, or the person of a person's own
+// session; nobody for a background model.
+func (s Session) Human() Person {
+	if s.kind == Human {
+		return Person{s.actor}
+	}
+	return Person{s.behalf.principal}
+}
+
 // Background reports whether a model works for nobody in particular.
 func (s Session) Background() bool { return s.behalf.background }
 

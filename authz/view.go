@@ -12,9 +12,10 @@ func (v *View) Unknown() []string { return slices.Clone(v.unknown) }
 // Ceiling returns the highest mode that a model may attempt in the scope.
 func (v *View) Ceiling() Mode { return v.ceiling }
 
-// Available says whether a session's caller could use a tool at all: it exists and is active, and, for a
-// model, no cut and no grant removes the tool, and its own roles and overrides could allow it on some target.
-// It is the question of the catalog. A tool that is not available is answered as one that does not exist.
+// Available says whether a session's caller could use a tool at all: the caller exists and is active, no cut
+// and no grant removes the tool from a model, and the caller's own roles and overrides could allow it on some
+// target: to perform a read, to ask for a change. It is the question of the catalog. A tool that is not
+// available to a model is answered as one that does not exist.
 func (v *View) Available(s Session, tool int) Decision {
 	a, d := v.caller(s)
 	if a == nil {
@@ -25,7 +26,7 @@ func (v *View) Available(s Session, tool int) Decision {
 			return d
 		}
 	}
-	if !v.could(a, tool, question(a.kind, v.policy.tools[tool].Mode)) {
+	if !v.could(a, tool) {
 		return refuse(a.id, ReasonNoPermission)
 	}
 	return Decision{Allowed: true, Reason: ReasonRole, Who: a.id}
@@ -40,7 +41,7 @@ func (v *View) AppendTools(dst []int, s Session) []int {
 	a.once.Do(func() {
 		for i := range v.policy.tools {
 			cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
-			if !cut && v.could(a, i, question(a.kind, v.policy.tools[i].Mode)) {
+			if !cut && v.could(a, i) {
 				a.visible = append(a.visible, i)
 			}
 		}
@@ -57,14 +58,13 @@ func (v *View) AppendTools(dst []int, s Session) []int {
 }
 
 // Check asks the whole chain of a session about a tool on the given targets: the caller, the models it was
-// delegated through, the principal. All must be allowed on all targets. A person's own session performs; a
-// model performs a read and asks for a change. The first refusal, in the order of the chain, is returned.
-func (v *View) Check(s Session, tool int, targets []Path) Decision {
+// delegated through, the principal. All must be allowed on all targets. The first refusal, in the order of
+// the chain, is returned.
+func (v *View) Check(s Session, tool int, targets []Path, q Question) Decision {
 	a, d := v.caller(s)
 	if a == nil {
 		return d
 	}
-	q := question(a.kind, v.policy.tools[tool].Mode)
 	if d = v.judge(a, tool, targets, q); !d.Allowed {
 		return d
 	}
@@ -85,14 +85,20 @@ func (v *View) Check(s Session, tool int, targets []Path) Decision {
 	return d
 }
 
-// Operator asks whether a person may perform a tool on the given targets, and so approve it. A model never
-// may.
-func (v *View) Operator(p Person, tool int, targets []Path) Decision {
+// Person asks whether a person may perform a tool on the given targets, and so approve it, or ask for it. A
+// model's id is refused: a model approves nothing.
+func (v *View) Person(p Person, tool int, targets []Path, q Question) Decision {
 	a, d := v.known(p.id, Human)
 	if a == nil {
 		return d
 	}
-	return v.judge(a, tool, targets, ToPerform)
+	return v.judge(a, tool, targets, q)
+}
+
+// Human says whether a person is known, human and active.
+func (v *View) Human(p Person) Decision {
+	a, d := v.known(p.id, Human)
+	return Decision{Allowed: a != nil, Reason: d.Reason, Who: p.id}
 }
 
 // MayRead says whether some read's permission is held on a path by every actor of a session's chain. Change
@@ -137,13 +143,6 @@ func (v *View) chain(s Session) ([]*actor, bool) {
 		chain = append(chain, b)
 	}
 	return chain, !slices.Contains(chain, nil)
-}
-
-func question(kind Kind, mode Mode) Question {
-	if kind == Model && mode != Read {
-		return ToAsk
-	}
-	return ToPerform
 }
 
 // caller returns the session's own actor, if the session and all facts about it are in order.
@@ -249,8 +248,11 @@ func allowedBy(n *node, perm int) Reason {
 
 // could says whether some target exists on which the actor would be allowed. What the overrides say changes
 // only at their nodes, so asking at each node asks everywhere.
-func (v *View) could(a *actor, tool int, q Question) bool {
-	t := &v.policy.tools[tool]
+func (v *View) could(a *actor, tool int) bool {
+	t, q := &v.policy.tools[tool], ToAsk
+	if t.Mode == Read {
+		q = ToPerform
+	}
 	if judgeAt(a.root, a, t, q).Allowed {
 		return true
 	}
@@ -260,4 +262,11 @@ func (v *View) could(a *actor, tool int, q Question) bool {
 		}
 	}
 	return false
+}
+
+// Could says whether every actor of a session's chain could be allowed a tool on some target; the targets
+// need not be the same.
+func (v *View) Could(s Session, tool int) bool {
+	chain, ok := v.chain(s)
+	return ok && !slices.ContainsFunc(chain, func(a *actor) bool { return !v.could(a, tool) })
 }

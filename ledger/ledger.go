@@ -49,6 +49,7 @@ type Proposal struct {
 	FinishedAt time.Time
 	Result     []byte // JSON, of a run that succeeded
 	Error      string // of a run that failed; for operators
+	Told       string // what a model may read of it
 
 	Baseline   *float64 // measured after the claim, before the run
 	Unmeasured string   // why there is nothing to compare

@@ -113,7 +113,7 @@ func (m *Memory) Finish(ctx context.Context, f Finish) error {
 	case p.Decision != Claimed || p.Claim != f.Claim || p.Outcome != Running || f.Outcome == Running:
 		return ErrConflict
 	}
-	p.Outcome, p.FinishedAt, p.Result, p.Error = f.Outcome, Time(f.At), slices.Clone(f.Result), f.Error
+	p.Outcome, p.FinishedAt, p.Result, p.Error, p.Told = f.Outcome, Time(f.At), slices.Clone(f.Result), f.Error, f.Told
 	p.Baseline, p.Unmeasured, p.VerifyAt = clonePtr(f.Baseline), f.Unmeasured, Time(f.VerifyAt)
 	m.log(f.Record)
 	return nil

@@ -132,6 +132,7 @@ type Finish struct {
 	Outcome    Outcome
 	Result     []byte
 	Error      string
+	Told       string
 	Baseline   *float64
 	Unmeasured string
 	VerifyAt   time.Time

@@ -1,0 +1,217 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// Invoke runs what a session may do by itself: a person's call, or a model's read. A model's change is
+// refused with [ledger.NeedsApproval], whoever asks. The error is a [*Refusal]; every refusal and every run
+// is recorded. Inside a run function the call must be its caller's own: a zero Session stands for it.
+func (r *Registry) Invoke(ctx context.Context, c Call) (Result, error) {
+	q := &request{session: c.Session, name: c.Action, input: c.Params, at: r.Now()}
+	if c.Session.Kind() == authz.Model {
+		q.question = authz.ToAsk
+	}
+	err := r.admit(ctx, q)
+	if err == nil && q.action.Mode != authz.Read && q.session.Kind() != authz.Human {
+		err = &Refusal{Code: ledger.NeedsApproval}
+	}
+	if err != nil {
+		return Result{}, r.refuse(ctx, q, err)
+	}
+	if q.action.Mode == authz.Read {
+		return r.read(ctx, q)
+	}
+	return r.change(ctx, q)
+}
+
+// read runs a read and records it afterwards; what could not be recorded is not returned.
+func (r *Registry) read(ctx context.Context, q *request) (Result, error) {
+	out := r.run(ctx, q, Current{})
+	if out.err == nil {
+		out.err = out.unencodable
+	}
+	if r.reads {
+		rec := q.record(ledger.EventRead, ledger.Done)
+		if out.err != nil {
+			rec.Code, rec.Error = ledger.RunFailed, clip(out.err.Error())
+		}
+		if err := r.book.Append(context.WithoutCancel(ctx), rec); err != nil {
+			return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
+		}
+	}
+	if out.err != nil {
+		return Result{}, &Refusal{Code: ledger.RunFailed, Err: out.err}
+	}
+	return out.Result, nil
+}
+
+// change runs a person's own change between its two records.
+func (r *Registry) change(ctx context.Context, q *request) (res Result, err error) {
+	id, err := r.NewID(q.at)
+	if err != nil {
+		return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
+	}
+	rec := q.record(ledger.EventStarted, ledger.Done)
+	rec.Operator, rec.Claim = q.session.Actor(), id
+	if err := r.book.Append(ctx, rec); err != nil {
+		return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
+	}
+	settle := func(out outcome) error {
+		out.describe(&rec)
+		rec.At = r.Now()
+		return r.book.Append(context.WithoutCancel(ctx), rec)
+	}
+	return r.settled(ctx, q, Current{Operator: q.session.Actor(), Claim: id}, settle)
+}
+
+// settled runs a change whose start is on record and records how it ended, also if the run ends its
+// goroutine.
+func (r *Registry) settled(ctx context.Context, q *request, c Current, settle func(outcome) error) (Result, error) {
+	done := false
+	defer func() {
+		if !done {
+			_ = settle(outcome{err: errors.New("the run ended its goroutine")})
+		}
+	}()
+	out := r.run(ctx, q, c)
+	done = true
+	if err := settle(out); err != nil {
+		return Result{}, &Refusal{Code: ledger.Interrupted, Proposal: q.row, Err: errors.Join(out.err, err)}
+	}
+	if out.err != nil {
+		return Result{}, &Refusal{Code: ledger.RunFailed, Proposal: q.row, Err: out.err}
+	}
+	r.announce(q, c)
+	return out.Result, nil
+}
+
+// outcome is how a run ended.
+type outcome struct {
+	Result
+	err         error
+	unencodable error // it succeeded, but what it returned has no JSON form
+}
+
+// describe completes the finished record.
+func (o *outcome) describe(rec *ledger.Record) {
+	rec.Event, rec.Code, rec.Result = ledger.EventFinished, ledger.Done, o.JSON
+	if o.unencodable != nil {
+		rec.Error = clip(o.unencodable.Error())
+	}
+	if o.err != nil {
+		rec.Code, rec.Error = ledger.RunFailed, clip(o.err.Error())
+	}
+}
+
+// run calls the run function, with parameters decoded afresh, under the limit on runs. A panic is an error.
+func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome) {
+	c.Session, c.Action, c.At = q.session, q.action.Name, q.at
+	ctx, cancel := context.WithTimeout(ctx, r.runLimit)
+	defer cancel()
+	ctx = context.WithValue(ctx, frameKey{}, &frame{current: c, view: q.view, mode: q.action.Mode})
+	defer func() {
+		if p := recover(); p != nil {
+			out = outcome{err: fmt.Errorf("panic: %v", p)}
+			r.log.ErrorContext(ctx, "a run function panicked", "action", q.action.Name, "stack", string(debug.Stack()))
+		}
+	}()
+	value, err := q.action.decode(q.params)
+	if err == nil {
+		value, err = q.action.run(ctx, value)
+	}
+	if err != nil {
+		return outcome{err: err}
+	}
+	out.Value = value
+	out.JSON, out.unencodable = encode(value)
+	return out
+}
+
+func encode(value any) ([]byte, error) {
+	if raw, ok := value.(json.RawMessage); ok {
+		return raw, nil
+	}
+	text, err := jsonv2.Marshal(value, jsonv2.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("the result has no JSON form: %w", err)
+	}
+	return text, nil
+}
+
+// record starts a record about the request.
+func (q *request) record(event ledger.Event, code ledger.Code) ledger.Record {
+	rec := ledger.Record{
+		At: q.at, Event: event, Code: code, Session: q.session, Operator: q.person.ID(),
+		Action: clipName(q.name), Targets: q.targets, Params: q.params,
+	}
+	if q.row != nil {
+		rec.Proposal = q.row.ID
+	}
+	return rec
+}
+
+// refuse records a refusal and gives it its type. A proposal that was decided in the meantime is refused with
+// what it became, and for no other reason.
+func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok {
+		refusal = &Refusal{Code: ledger.RunFailed, Err: err}
+	}
+	calm := context.WithoutCancel(ctx)
+	if q.redemption != nil && refusal.Proposal == nil {
+		row, err := r.book.Proposal(calm, q.redemption.Scope, q.row.ID)
+		if err == nil {
+			if final, was := decided(&row, row.State(q.at)); was {
+				refusal = final
+			} else {
+				refusal.Proposal = &row
+			}
+		}
+	}
+	rec := q.record(ledger.EventRefused, refusal.Code)
+	rec.Reason = refusal.Reason
+	if refusal.Err != nil {
+		rec.Error = clip(refusal.Err.Error())
+	}
+	if rec.Count = r.flood.count(&rec); rec.Count == 0 {
+		return refusal
+	}
+	if err := r.book.Append(calm, rec); err != nil {
+		r.log.ErrorContext(ctx, "a refusal could not be recorded", "code", refusal.Code, "error", err)
+	}
+	return refusal
+}
+
+const (
+	maxErrorText = 4096
+	maxNameText  = 128
+)
+
+// clip bounds an error's text; a mark says that it was cut.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxErrorText {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:maxErrorText], ""), len(s))
+}
+
+// clipName bounds a name that a model made up.
+func clipName(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxNameText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxNameText], "") + "…"
+}

@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// Redeem runs what a proposal recorded, once, on the approval of an operator. Checks come in this order: the
+// row is what was sealed and is undecided; the action exists; it is still available to the session that
+// proposed it, with the definition, the targets and the version that were proposed; the token is the
+// operator's for exactly this proposal; model and principal may still ask; the operator may perform it; the
+// claim. After the claim, availability and rights are read once more: if they changed, the proposal is spent
+// and does not run.
+//
+// The error is a [*Refusal]. If the proposal was decided before, or while this call was under way, the
+// refusal is what it became and carries it: of any number of callers one runs it, and all others get its
+// final state. Redeem refuses to be called by a run function.
+func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
+	q, err := r.fetch(ctx, d.Scope, d.Proposal, d.Operator)
+	if err != nil {
+		return Result{}, r.refuse(ctx, q, err)
+	}
+	q.redemption = &d
+	if final, was := decided(q.row, q.row.State(q.at)); was {
+		return Result{}, r.refuse(ctx, q, final)
+	}
+	if err := r.approvable(ctx, q); err != nil {
+		return Result{}, r.refuse(ctx, q, err)
+	}
+	claim, err := r.claim(ctx, q)
+	if err != nil {
+		return Result{}, r.refuse(ctx, q, err)
+	}
+	return r.redeemed(ctx, q, claim)
+}
+
+// fetch loads a proposal for a person who is logged in, and believes it only after its seal. The request is
+// never nil.
+func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
+	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
+	if frameOf(ctx) != nil {
+		q.session = frameOf(ctx).current.Session
+		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
+	}
+	if person.IsZero() {
+		return q, denied(ledger.Forbidden, authz.Decision{Reason: authz.ReasonUnknownActor})
+	}
+	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
+	view, err := r.policy.View(ctx, scope, person.ID())
+	if err != nil {
+		return q, r.noFacts(err)
+	}
+	if d := view.Human(person); !d.Allowed {
+		return q, denied(ledger.Forbidden, d)
+	}
+	row, err := r.book.Proposal(ctx, scope, id)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return q, &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+	case err != nil:
+		return q, &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
+	}
+	q.row = &row
+	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
+		return q, &Refusal{Code: ledger.Tampered, Proposal: &row, Err: err}
+	}
+	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
+	return q, nil
+}
+
+// approvable goes through every check short of the claim.
+func (r *Registry) approvable(ctx context.Context, q *request) error {
+	if err := r.admit(ctx, q); err != nil {
+		return err
+	}
+	if d := q.mayDecide(); !d.Allowed {
+		return denied(ledger.Forbidden, d)
+	}
+	return ctx.Err() // a caller who has gone claims nothing
+}
+
+// claim takes the proposal, with its started record.
+func (r *Registry) claim(ctx context.Context, q *request) (string, error) {
+	id, err := r.NewID(q.at)
+	if err != nil {
+		return "", &Refusal{Code: ledger.Unrecorded, Err: err}
+	}
+	rec := q.record(ledger.EventStarted, ledger.Done)
+	rec.Claim = id
+	row, err := r.book.Claim(ctx, ledger.Claim{
+		Scope: q.session.Scope(), Proposal: q.row.ID, ID: id, By: q.person.ID(), At: q.at,
+		RunBy: q.at.Add(r.runLimit), Record: rec,
+	})
+	if err != nil {
+		return "", Undecidable(row, q.at, err)
+	}
+	q.row = &row
+	return id, nil
+}
+
+// redeemed runs a claimed proposal and records how it ended.
+func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Result, error) {
+	calm := context.WithoutCancel(ctx)
+	f := ledger.Finish{Scope: q.session.Scope(), Proposal: q.row.ID, Claim: claim}
+	settle := func(out outcome) error {
+		f.At, f.Outcome, f.Result = r.Now(), ledger.Succeeded, out.JSON
+		f.Record = q.record(ledger.EventFinished, ledger.Done)
+		f.Record.At, f.Record.Claim = f.At, claim
+		out.describe(&f.Record)
+		f.Error = f.Record.Error
+		f.Told, _ = PublicText(out.err)
+		f.VerifyAt = f.At
+		switch {
+		case out.err != nil:
+			f.Outcome, f.Unmeasured = ledger.Failed, "the run failed"
+		case f.Unmeasured == "":
+			f.VerifyAt = f.At.Add(q.action.Measure.After)
+		}
+		return r.book.Finish(calm, f)
+	}
+	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
+	if err := r.approvable(calm, again); err != nil {
+		err := errors.Join(err, settle(outcome{err: err}))
+		refusal, _ := errors.AsType[*Refusal](err)
+		return Result{}, &Refusal{Code: refusal.Code, Reason: refusal.Reason, Proposal: q.row, Err: err}
+	}
+	f.Baseline, f.Unmeasured = r.baseline(calm, again)
+	res, err := r.settled(ctx, again, Current{Operator: q.person.ID(), Proposal: q.row.ID, Claim: claim}, settle)
+	res.Proposal = q.row.ID
+	return res, err
+}
+
+// baseline measures before the run, or says why it could not.
+func (r *Registry) baseline(ctx context.Context, q *request) (value *float64, why string) {
+	if q.action.measure == nil {
+		return nil, "no measure defined"
+	}
+	v, err := q.action.readMeasure(ctx, q.value)
+	if err != nil {
+		return nil, clip("the baseline could not be measured: " + err.Error())
+	}
+	return &v, ""
+}
