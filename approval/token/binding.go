@@ -104,9 +104,9 @@ func (r *Ring) Verify(t Token, want Binding, now time.Time) error {
 	defer scratches.Put(s)
 	opened, ok := open(t.Reveal(), s)
 	if !ok {
-		return &Error{Reason: Malformed}
+		return &Error{Reason: ReasonMalformed}
 	}
-	reason := BadSignature
+	reason := ReasonBadSignature
 	if !r.empty() {
 		key := r.state.macKey(tokenLabel, want.Scope, opened.keyID)
 		reason = opened.check(key, r.state.maxLife, &want, now.Unix())

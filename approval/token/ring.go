@@ -70,7 +70,7 @@ func NewRing(environment string, signing Key, old ...Key) (*Ring, error) {
 	}
 	return &Ring{&ringState{
 		environment: environment,
-		maxLife:     wholeSeconds(defaultMaxLife),
+		maxLife:     int64(defaultMaxLife / time.Second),
 		signing:     signing.ID,
 		secrets:     secrets,
 		derived:     &derivedKeys{keys: make(map[derivedID]*macKey)},
@@ -88,7 +88,7 @@ func (r *Ring) Environment() string {
 // WithMaxLife returns a ring with the same keys that neither signs nor accepts
 // a token living longer than limit. A new ring allows 24 hours. The limit
 // counts in whole seconds and is at least one; a fraction is dropped. Tokens
-// already out there that live longer become [Unparseable] to the new ring.
+// already out there that live longer become [ReasonUnparseable] to the new ring.
 //
 // A nil or zero ring stays one. A limit under one second is [ErrField].
 func (r *Ring) WithMaxLife(limit time.Duration) (*Ring, error) {
@@ -99,7 +99,7 @@ func (r *Ring) WithMaxLife(limit time.Duration) (*Ring, error) {
 		return new(Ring), nil
 	}
 	state := *r.state
-	state.maxLife = wholeSeconds(limit)
+	state.maxLife = int64(limit / time.Second)
 	return &Ring{&state}, nil
 }
 
