@@ -217,9 +217,9 @@ func TestDerivedKeysAreBounded(t *testing.T) {
 	for i := range 2 * maxDerived {
 		scope := "hostile-" + hex.EncodeToString([]byte{byte(i >> 8), byte(i)})
 		require.ErrorIs(t, ring.CheckSeal(PurposeGrant, scope, []byte("row"), seal), ErrSeal)
-		require.LessOrEqual(t, len(ring.state.derived.keys), maxDerived)
+		require.LessOrEqual(t, len(ring.state().derived.keys), maxDerived)
 	}
-	require.Len(t, ring.state.derived.keys, maxDerived)
+	require.Len(t, ring.state().derived.keys, maxDerived)
 	require.NoError(t, ring.CheckSeal(PurposeGrant, "acme", []byte("row"), seal))
 
 	fresh, err := NewRing("production", Key{ID: "k1", Secret: []byte(strings.Repeat("k", 32))})
@@ -228,7 +228,7 @@ func TestDerivedKeysAreBounded(t *testing.T) {
 		require.ErrorIs(t, fresh.CheckSeal(PurposeGrant, scope, []byte("row"), seal), ErrSeal)
 	}
 	require.ErrorIs(t, fresh.CheckSeal(PurposeGrant, "acme", []byte("row"), "k2"+seal[2:]), ErrSeal)
-	require.Empty(t, fresh.state.derived.keys, "neither bad scopes nor unknown key ids take a place")
+	require.Empty(t, fresh.state().derived.keys, "neither bad scopes nor unknown key ids take a place")
 }
 
 func unhex(t *testing.T, text string) []byte {
