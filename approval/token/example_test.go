@@ -14,7 +14,8 @@ import (
 // and five minutes, and for nothing else.
 func Example() {
 	// In earnest the secret comes from a vault, and the clock is read once.
-	ring, err := token.NewRing("production", token.Key{ID: "k1", Secret: counting(0, 32)})
+	secret := []byte("at least 32 random bytes, never text")
+	ring, err := token.NewRing("production", token.Key{ID: "k1", Secret: secret})
 	if err != nil {
 		log.Fatal(err)
 	}

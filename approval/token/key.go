@@ -43,7 +43,7 @@ func NewKey(id string) (Key, error) {
 		return Key{}, fmt.Errorf("%w: the id must be 1 to %d of A-Z a-z 0-9 - _", ErrKey, maxKeyID)
 	}
 	secret := make([]byte, minSecret)
-	rand.Read(secret)
+	rand.Read(secret) // never fails; without randomness the program ends
 	return Key{ID: id, Secret: secret}, nil
 }
 
