@@ -32,7 +32,10 @@ func canonicalize(src []byte, o Options, anyTop bool) (string, error) {
 	if !utf8.Valid(src) {
 		return "", badUTF8(src)
 	}
-	s := scanner{src: src, out: make([]byte, 0, len(src)), allowFold: o.AllowFoldClash}
+	s := scanner{src: src, allowFold: o.AllowFoldClash}
+	s.out = make([]byte, 0, len(src))
+	s.members = make([]member, 0, 24)
+	s.decoded = make([]byte, 0, 64)
 	if r := s.document(anyTop); r != 0 {
 		return "", &Error{Reason: r, Pointer: pointer(s.path), Offset: s.at}
 	}
