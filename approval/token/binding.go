@@ -37,13 +37,14 @@ type Binding struct {
 // parameter hash is zero, if Issued is not after 1970, if Expires is not at
 // least a second after Issued, or if the life exceeds [Ring.MaxLife].
 func (r *Ring) Sign(b Binding) (Token, error) {
-	if r.empty() {
+	state := r.state()
+	if state == nil {
 		return Token{}, ErrRing
 	}
-	if err := b.signable(r.state.maxLife); err != nil {
+	if err := b.signable(state.maxLife); err != nil {
 		return Token{}, err
 	}
-	key := r.state.macKey(tokenLabel, b.Scope, r.state.signing)
+	key := state.macKey(tokenLabel, b.Scope, state.signing)
 	if key == nil {
 		return Token{}, ErrRing
 	}
@@ -56,7 +57,7 @@ func (r *Ring) Sign(b Binding) (Token, error) {
 		user:     []byte(b.User),
 	}
 	s := scratches.Get().(*scratch)
-	text := string(appendToken(s.text[:0], r.state.signing, key, appendPayload(s.payload[:0], &c)))
+	text := string(appendToken(s.text[:0], state.signing, key, appendPayload(s.payload[:0], &c)))
 	scratches.Put(s)
 	return Token{&text}, nil
 }
@@ -104,12 +105,12 @@ func (r *Ring) Verify(t Token, want Binding, now time.Time) error {
 	defer scratches.Put(s)
 	opened, ok := open(t.Reveal(), s)
 	if !ok {
-		return &Error{Reason: Malformed}
+		return &Error{Reason: ReasonMalformed}
 	}
-	reason := BadSignature
-	if !r.empty() {
-		key := r.state.macKey(tokenLabel, want.Scope, opened.keyID)
-		reason = opened.check(key, r.state.maxLife, &want, now.Unix())
+	reason := ReasonBadSignature
+	if state := r.state(); state != nil {
+		key := state.macKey(tokenLabel, want.Scope, opened.keyID)
+		reason = opened.check(key, state.maxLife, &want, now.Unix())
 	}
 	if reason == "" {
 		return nil

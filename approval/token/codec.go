@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 )
 
@@ -86,25 +85,25 @@ func open(text string, s *scratch) (sealed, bool) {
 // the empty Reason when the token stands. A nil key is an unknown key id.
 func (t *sealed) check(key *macKey, maxLife int64, want *Binding, now int64) Reason {
 	if key == nil || !key.verify(t.signed, t.mac) {
-		return BadSignature
+		return ReasonBadSignature
 	}
 	c, ok := parsePayload(t.payload, maxLife)
 	if !ok {
-		return Unparseable
+		return ReasonUnparseable
 	}
 	// Integers against integers: time.Time comparisons wrap near the ends of
 	// int64. parsePayload made sure that issued is positive.
 	if now < c.issued-notBeforeSkew || now >= c.expires {
-		return Expired
+		return ReasonExpired
 	}
 	if subtle.ConstantTimeCompare(c.tool, []byte(want.Tool)) != 1 {
-		return ToolMismatch
+		return ReasonToolMismatch
 	}
 	if subtle.ConstantTimeCompare(c.user, []byte(want.User)) != 1 {
-		return UserMismatch
+		return ReasonUserMismatch
 	}
 	if !c.sameProposal(want) {
-		return ParamsChanged
+		return ReasonParamsChanged
 	}
 	return ""
 }
@@ -213,6 +212,3 @@ func wordChars(s string) bool {
 	}
 	return true
 }
-
-// wholeSeconds spells a duration limit in the unit of the payload.
-func wholeSeconds(d time.Duration) int64 { return int64(d / time.Second) }

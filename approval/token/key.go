@@ -23,9 +23,10 @@ var ErrKey = errors.New("token: bad key")
 // the input of key derivation and signs nothing itself.
 //
 // A Key prints as a redacted word through fmt, encoding/json, log/slog and
-// anything that honours encoding.TextMarshaler. fmt cannot call methods on the
-// unexported fields of other structs, so keep the [Ring] there, or a *Key, and
-// not a Key. A Key is a plain value: concurrent reads are safe.
+// anything that honours encoding.TextMarshaler. It is the way into a [Ring] and
+// not a place to keep a secret: fmt calls no method on the unexported fields of
+// other structs, nor for %p or a misplaced %w, and prints the bytes it finds.
+// Make the Ring and let the Key go. Concurrent reads of a Key are safe.
 type Key struct {
 	// ID is 1 to 32 characters of A-Z a-z 0-9 - _. Never use an id again for
 	// another secret.
@@ -42,7 +43,7 @@ func NewKey(id string) (Key, error) {
 		return Key{}, fmt.Errorf("%w: the id must be 1 to %d of A-Z a-z 0-9 - _", ErrKey, maxKeyID)
 	}
 	secret := make([]byte, minSecret)
-	rand.Read(secret)
+	rand.Read(secret) // never fails; without randomness the program ends
 	return Key{ID: id, Secret: secret}, nil
 }
 

@@ -10,29 +10,32 @@ type Reason string
 // The reasons in the order in which they are decided. The first that applies
 // is the only one reported.
 const (
-	// Malformed: the text is not a token, decidable without any key.
-	Malformed Reason = "malformed"
-	// BadSignature: the key id is unknown, or the MAC is not this ring's for
-	// this scope.
-	BadSignature Reason = "bad_signature"
-	// Unparseable: the MAC is good and the payload breaks the format. Only a
-	// holder of the key can cause it.
-	Unparseable Reason = "unparseable"
-	// Expired: now is outside the token's validity, before it or after it.
-	Expired Reason = "expired"
-	// ToolMismatch: the token approves another tool.
-	ToolMismatch Reason = "tool_mismatch"
-	// UserMismatch: the token belongs to another user.
-	UserMismatch Reason = "user_mismatch"
-	// ParamsChanged: the token approves other parameters, another proposal, or
-	// another expiry than the one asked for.
-	ParamsChanged Reason = "params_changed"
+	// ReasonMalformed: the text is not a token, decidable without any key.
+	ReasonMalformed Reason = "malformed"
+	// ReasonBadSignature: the key id is unknown, or the MAC is not this ring's
+	// for this scope.
+	ReasonBadSignature Reason = "bad_signature"
+	// ReasonUnparseable: the MAC is good and the payload breaks the format. Only
+	// a holder of the key can cause it.
+	ReasonUnparseable Reason = "unparseable"
+	// ReasonExpired: now is outside the token's validity, before it or after it.
+	ReasonExpired Reason = "expired"
+	// ReasonToolMismatch: the token approves another tool.
+	ReasonToolMismatch Reason = "tool_mismatch"
+	// ReasonUserMismatch: the token belongs to another user.
+	ReasonUserMismatch Reason = "user_mismatch"
+	// ReasonParamsChanged: the token approves other parameters, another
+	// proposal, or another expiry than the one asked for.
+	ReasonParamsChanged Reason = "params_changed"
 )
 
 // Reasons returns the closed set in the order of decision. The slice is the
 // caller's own.
 func Reasons() []Reason {
-	return []Reason{Malformed, BadSignature, Unparseable, Expired, ToolMismatch, UserMismatch, ParamsChanged}
+	return []Reason{
+		ReasonMalformed, ReasonBadSignature, ReasonUnparseable, ReasonExpired,
+		ReasonToolMismatch, ReasonUserMismatch, ReasonParamsChanged,
+	}
 }
 
 // UnmarshalText accepts the seven reasons and nothing else; on an error the

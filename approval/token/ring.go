@@ -25,8 +25,10 @@ var ErrRing = errors.New("token: ring has no keys")
 // A Ring is immutable, and all its methods may be called concurrently. It
 // keeps a bounded cache of derived keys inside. It prints as a redacted word.
 type Ring struct {
-	// Behind a pointer, so that a copied or nested Ring prints an address.
-	state *ringState
+	// Behind a function, so that whatever prints the fields of a copied or
+	// nested Ring finds an address. A pointer would not do: fmt follows it for
+	// a verb that does not fit.
+	load func() *ringState
 }
 
 type ringState struct {
@@ -68,51 +70,62 @@ func NewRing(environment string, signing Key, old ...Key) (*Ring, error) {
 		}
 		secrets[key.ID] = append([]byte(nil), key.Secret...)
 	}
-	return &Ring{&ringState{
+	return ringOf(ringState{
 		environment: environment,
-		maxLife:     wholeSeconds(defaultMaxLife),
+		maxLife:     int64(defaultMaxLife / time.Second),
 		signing:     signing.ID,
 		secrets:     secrets,
 		derived:     &derivedKeys{keys: make(map[derivedID]*macKey)},
-	}}, nil
+	}), nil
+}
+
+func ringOf(state ringState) *Ring {
+	return &Ring{func() *ringState { return &state }}
+}
+
+// state returns nil for a nil or zero ring.
+func (r *Ring) state() *ringState {
+	if r == nil || r.load == nil {
+		return nil
+	}
+	return r.load()
 }
 
 // Environment returns the name the ring was made for; empty for a zero ring.
 func (r *Ring) Environment() string {
-	if r.empty() {
-		return ""
+	if state := r.state(); state != nil {
+		return state.environment
 	}
-	return r.state.environment
+	return ""
 }
 
 // WithMaxLife returns a ring with the same keys that neither signs nor accepts
 // a token living longer than limit. A new ring allows 24 hours. The limit
 // counts in whole seconds and is at least one; a fraction is dropped. Tokens
-// already out there that live longer become [Unparseable] to the new ring.
+// already out there that live longer become [ReasonUnparseable] to the new ring.
 //
 // A nil or zero ring stays one. A limit under one second is [ErrField].
 func (r *Ring) WithMaxLife(limit time.Duration) (*Ring, error) {
 	if limit < time.Second {
 		return nil, fmt.Errorf("%w: the longest life is shorter than a second", ErrField)
 	}
-	if r.empty() {
+	state := r.state()
+	if state == nil {
 		return new(Ring), nil
 	}
-	state := *r.state
-	state.maxLife = wholeSeconds(limit)
-	return &Ring{&state}, nil
+	limited := *state
+	limited.maxLife = int64(limit / time.Second)
+	return ringOf(limited), nil
 }
 
 // MaxLife returns the longest life of a token of this ring; zero for a zero
 // ring.
 func (r *Ring) MaxLife() time.Duration {
-	if r.empty() {
-		return 0
+	if state := r.state(); state != nil {
+		return time.Duration(state.maxLife) * time.Second
 	}
-	return time.Duration(r.state.maxLife) * time.Second
+	return 0
 }
-
-func (r *Ring) empty() bool { return r == nil || r.state == nil }
 
 // String returns a redacted word.
 func (r *Ring) String() string { return redactedRing }

@@ -48,7 +48,8 @@ func (p Purpose) label() (string, bool) {
 // It returns [ErrRing] for a zero ring, and [ErrField] for a bad purpose or
 // scope or an empty message.
 func (r *Ring) Seal(p Purpose, scope string, message []byte) (string, error) {
-	if r.empty() {
+	state := r.state()
+	if state == nil {
 		return "", ErrRing
 	}
 	label, ok := p.label()
@@ -60,12 +61,12 @@ func (r *Ring) Seal(p Purpose, scope string, message []byte) (string, error) {
 	case len(message) == 0:
 		return "", fmt.Errorf("%w: message is empty", ErrField)
 	}
-	key := r.state.macKey(label, scope, r.state.signing)
+	key := state.macKey(label, scope, state.signing)
 	if key == nil {
 		return "", ErrRing
 	}
 	var buf [maxKeyID + 1 + macChars]byte
-	out := append(buf[:0], r.state.signing...)
+	out := append(buf[:0], state.signing...)
 	out = append(out, '.')
 	s := key.compute(message)
 	out = base64url.AppendEncode(out, s.sum[:])
@@ -77,8 +78,9 @@ func (r *Ring) Seal(p Purpose, scope string, message []byte) (string, error) {
 // an old one, of exactly this message for this purpose and scope, and
 // [ErrSeal] otherwise.
 func (r *Ring) CheckSeal(p Purpose, scope string, message []byte, seal string) error {
+	state := r.state()
 	label, ok := p.label()
-	if r.empty() || !ok || len(message) == 0 {
+	if state == nil || !ok || len(message) == 0 {
 		return ErrSeal
 	}
 	keyID, text, ok := strings.Cut(seal, ".")
@@ -89,7 +91,7 @@ func (r *Ring) CheckSeal(p Purpose, scope string, message []byte, seal string) e
 	if _, err := base64url.Decode(mac[:], []byte(text)); err != nil {
 		return ErrSeal
 	}
-	key := r.state.macKey(label, scope, keyID)
+	key := state.macKey(label, scope, keyID)
 	if key == nil || !key.verify(message, mac[:]) {
 		return ErrSeal
 	}

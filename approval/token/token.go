@@ -116,11 +116,11 @@ type Token struct {
 }
 
 // Parse wraps the text of a token that came from a form or a body. Text that
-// is empty or longer than any token is [Malformed] at once; everything else is
+// is empty or longer than any token is [ReasonMalformed] at once; everything else is
 // for [Ring.Verify] to judge. White space is not trimmed.
 func Parse(text string) (Token, error) {
 	if text == "" || len(text) > maxText {
-		return Token{}, &Error{Reason: Malformed}
+		return Token{}, &Error{Reason: ReasonMalformed}
 	}
 	text = strings.Clone(text)
 	return Token{&text}, nil
