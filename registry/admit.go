@@ -222,7 +222,7 @@ func (r *Registry) verify(q *request) error {
 		return badToken(err)
 	}
 	if q.redemption.Shown != q.params.Hash() {
-		return &Refusal{Code: ledger.BadToken, Reason: string(token.ParamsChanged), Err: errors.New("other parameters were shown")}
+		return &Refusal{Code: ledger.BadToken, Reason: string(token.ReasonParamsChanged), Err: errors.New("other parameters were shown")}
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func badToken(err error) *Refusal {
 	r := &Refusal{Code: ledger.BadToken, Err: err}
 	if e, ok := errors.AsType[*token.Error](err); ok {
 		r.Reason = string(e.Reason)
-		if e.Reason == token.Expired {
+		if e.Reason == token.ReasonExpired {
 			r.Code = ledger.WasExpired
 		}
 	}

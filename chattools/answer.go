@@ -1,0 +1,95 @@
+package chattools
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/approval/canon"
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
+)
+
+// Status is how a call was answered. The set is closed.
+type Status string
+
+// The statuses.
+const (
+	Done          Status = "done"           // it ran; Result is what it returned
+	NeedsApproval Status = "needs_approval" // nothing was changed; a person has to approve Proposal
+	Forbidden     Status = "forbidden"      // the tool exists, but not for this person or record
+	Invalid       Status = "invalid"        // the arguments; Text says where and what was expected
+	Unknown       Status = "unknown"        // no such tool
+	Limited       Status = "limited"        // too many proposals wait already
+	Failed        Status = "failed"         // it ran, or should have, and did not succeed
+)
+
+// Answer is what a model gets back for a call. All of it may be read by the model.
+type Answer struct {
+	CallID   string          `json:"call_id,omitempty"`
+	Status   Status          `json:"status"`
+	Text     string          `json:"text,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"` // data, whatever it says
+	Proposal string          `json:"proposal,omitempty"`
+}
+
+const (
+	textWaiting   = "This needs a person's approval and waits for it. Nothing has been changed yet."
+	textUnknown   = "There is no such tool."
+	textNotYou    = "The person you are acting for is not permitted to do this."
+	textNotThere  = "There is no such record, or it is not one you may act on."
+	textNotHere   = "This cannot be done from within another call."
+	textLimited   = "Too many proposals are waiting for a decision. Wait until some are decided."
+	textFailed    = "The call failed."
+	textTruncated = "The call was cut off before it was complete. Nothing was run."
+)
+
+// refused makes an answer of a refusal. What is not public stays behind.
+func refused(err error) Answer {
+	r, ok := errors.AsType[*registry.Refusal](err)
+	if !ok {
+		return Answer{Status: Failed, Text: textFailed}
+	}
+	switch r.Code {
+	case ledger.Unknown, ledger.Unavailable:
+		return Answer{Status: Unknown, Text: textUnknown}
+	case ledger.Forbidden:
+		return Answer{Status: Forbidden, Text: forbidden(authz.Reason(r.Reason))}
+	case ledger.Invalid:
+		return Answer{Status: Invalid, Text: invalid(r.Err)}
+	case ledger.Limited:
+		return Answer{Status: Limited, Text: textLimited}
+	}
+	text := textFailed
+	if public, ok := registry.PublicText(err); ok {
+		text = public
+	}
+	return Answer{Status: Failed, Text: text}
+}
+
+// forbidden is one of three fixed texts, without rule, role or name.
+func forbidden(why authz.Reason) string {
+	switch why {
+	case authz.ReasonNoTarget, authz.ReasonDenyOverride, authz.ReasonDenyBelow:
+		return textNotThere
+	case authz.ReasonChangeInRead, authz.ReasonOtherIdentity, authz.ReasonInsideRun:
+		return textNotHere
+	}
+	return textNotYou
+}
+
+// invalid tells a model how to repair its arguments: only errors that say where and what was expected, and
+// echo nothing, are passed on.
+func invalid(err error) string {
+	var text string
+	if e, ok := errors.AsType[*canon.Error](err); ok {
+		text = e.Error()
+	} else if e, ok := errors.AsType[*registry.ParamError](err); ok {
+		text = e.Error()
+	} else {
+		return "The arguments are not valid."
+	}
+	_, text, _ = strings.Cut(text, ": ")
+	return "The arguments are not valid: " + text + "."
+}
