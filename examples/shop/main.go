@@ -1,0 +1,53 @@
+// Shop is the back office of an online shop that lets an AI model work in it as a user among users.
+//
+// The model has an account of its own, the customer's rights bound it, and what moves money waits for a
+// member of staff:
+//
+//	go run ./examples/shop                           one conversation, told on the terminal
+//	go run ./examples/shop -replay                   all 488 recorded tasks, compared with the recording
+//	go run ./examples/shop -replay -approve none     the same with nobody approving: nothing changes
+//	go run ./examples/shop -replay -attack           every write attacked in every way we know
+//
+// The last three print a table and exit with status 1 on any difference. Nothing needs a key or a network.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	var o options
+	flag.BoolVar(&o.replay, "replay", false, "replay all recorded tasks and compare")
+	flag.StringVar(&o.approve, "approve", "all", "with -replay: which proposals staff approve, all or none")
+	flag.BoolVar(&o.attack, "attack", false, "with -replay: attack every write")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, o); err != nil {
+		fmt.Fprintln(os.Stderr, "shop:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	replay, attack bool
+	approve        string
+}
+
+func run(ctx context.Context, out io.Writer, o options) error {
+	switch {
+	case o.approve != "all" && o.approve != "none":
+		return fmt.Errorf("-approve is %q, not all or none", o.approve)
+	case !o.replay && (o.attack || o.approve != "all"):
+		return fmt.Errorf("-attack and -approve need -replay")
+	case o.attack && o.approve != "all":
+		return fmt.Errorf("-attack approves what it has to; leave -approve away")
+	case o.attack:
+		return attackAll(ctx, out)
+	case o.replay:
+		return replayAll(ctx, out, o.approve == "all")
+	}
+	return tell(ctx, out)
+}
