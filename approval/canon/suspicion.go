@@ -66,7 +66,7 @@ func Suspicions(s string) []Suspicion {
 	genuine := map[string]bool{} // scripts of letters that do not look Latin
 	for i, r := range s {
 		switch {
-		case hidden(r):
+		case hidden(r) && !unicode.IsSpace(r):
 		case unicode.In(r, unicode.L, unicode.M, unicode.N):
 			script := scriptOf(r)
 			w.add(s, i, r, script)
