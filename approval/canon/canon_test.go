@@ -199,6 +199,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"{\"a\":{\"b\":[0,\"x\xffy\"]}}", "bad_utf8", "/a/b/1", 15},
 		{"{\"a\":\xff}", "bad_utf8", "/a", 5},
 		{"{\"a\":1,\"b\xff\":2}", "bad_utf8", "", 9},
+		{"{\"a\":{\"b\":01},\"c\":\"\xff\"}", "bad_utf8", "", 19}, // not /a/b
 		{"{]\xff", "bad_utf8", "", 2},
 		{"[\"\xff\"]", "bad_utf8", "", 2},
 		{"\xff", "bad_utf8", "", 0},

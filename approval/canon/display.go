@@ -60,7 +60,7 @@ type clipped struct {
 
 func (w *clipped) add(unit string) {
 	w.total += len(unit)
-	w.cut = w.cut || w.limit > 0 && w.total > w.limit
+	w.cut = w.limit > 0 && w.total > w.limit
 	if !w.cut {
 		w.kept.WriteString(unit)
 	}

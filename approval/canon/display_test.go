@@ -74,6 +74,11 @@ func TestDisplayEscapesWhatCannotBeSeen(t *testing.T) {
 		"\u0301x":                         `\u0301x`, // would sit on the quotation mark
 		"=\u0338":                         `=\u0338`, // would read as ≠
 		"\u200be\u0301":                   `\u200b` + "e\u0301",
+		"\u0001\u0301":                    `\u0001\u0301`,
+		"a\ufe0f\u0301":                   `a\ufe0f\u0301`,
+		"a\u3164\u0301":                   `a\u3164\u0301`,
+		"1\u20e3":                         "1\u20e3",
+		"😀\u0301":                         "😀" + `\u0301`,
 		"e\u200b\u0301":                   `e\u200b\u0301`,
 		"é漢字עברית😀":                       "é漢字עברית😀",
 		`\u202e`:                          `\\u202e`, // the six characters, not the one
@@ -115,7 +120,7 @@ func TestEveryCharacter(t *testing.T) {
 }
 
 func TestDisplayCutIsNeverSilent(t *testing.T) {
-	o := parse(t, `{"note":"`+strings.Repeat(`é\u202e`, 50)+`","z":[1,2,3]}`)
+	o := parse(t, `{"note":"`+strings.Repeat(`é\u202e\u0001`, 50)+`","z":[1,2,3]}`)
 	full := o.Display(0)
 	require.Equal(t, full, o.Display(len(full)))
 	require.NotContains(t, full, "…")
