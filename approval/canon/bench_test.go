@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/approval/canon"
 )
@@ -53,5 +52,42 @@ func BenchmarkHash(b *testing.B) {
 			}
 		})
 	}
-	require.Equal(b, 1, 1)
+}
+
+// BenchmarkHostile canonicalizes documents of 64 KiB that are made to be slow.
+func BenchmarkHostile(b *testing.B) {
+	const size = 64 << 10
+	var reversed strings.Builder
+	for i := 99_999; reversed.Len() < size; i-- {
+		fmt.Fprintf(&reversed, `"k%05d":1,`, i)
+	}
+	layered := `"` + strings.Repeat("x", size-16*60) + `"`
+	for range 60 {
+		layered = `{"b":` + layered + `,"a":1}`
+	}
+	for _, c := range []struct{ name, doc string }{
+		{"names in reverse", "{" + reversed.String() + `"a":0}`},
+		{"60 levels out of order", layered},
+		{"short numbers", `{"a":[` + strings.Repeat("1234.5678e-3,", size/13) + `0]}`},
+		{"long numbers", `{"a":[` + strings.Repeat("5.551115123125783e-17,", size/22) + `0]}`},
+		{"escapes", `{"a":"` + strings.Repeat(`\u0041`, size/6) + `"}`},
+	} {
+		b.Run(c.name+"/canon", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := canon.Parse([]byte(c.doc), canon.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(c.name+"/jsontext", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				v := jsontext.Value(c.doc)
+				if err := v.Canonicalize(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -54,6 +54,9 @@
 // Size is judged first, then UTF-8, then everything else in reading order; the
 // members of one object are compared with one another when it ends. The work
 // is linear in the size of the document, up to sorting, whatever it contains.
+//
+// Everything here is an immutable value or a pure function, safe for
+// concurrent use; slices that are returned belong to the caller.
 package canon
 
 import "strings"

@@ -27,13 +27,13 @@ import (
 // and the beginning of the hash. The zero Object displays as "".
 func (o Object) Display(limit int) string {
 	w := clipped{limit: limit}
-	for _, piece := range o.pieces {
+	o.eachPiece(func(_ int, piece string) {
 		if piece[0] == '"' {
 			eachVisible(piece, w.add)
 		} else {
 			w.add(piece)
 		}
-	}
+	})
 	if w.cut {
 		fmt.Fprintf(&w.kept, "\n… cut: %d of %d bytes shown; the document has %d bytes, its SHA-256 begins %s",
 			w.kept.Len(), w.total, len(o.text), o.Hash().Short())
@@ -60,54 +60,53 @@ type clipped struct {
 
 func (w *clipped) add(unit string) {
 	w.total += len(unit)
-	w.cut = w.cut || w.limit > 0 && w.total > w.limit
+	w.cut = w.limit > 0 && w.total > w.limit
 	if !w.cut {
 		w.kept.WriteString(unit)
 	}
 }
 
-// pieces yields the display before escaping: punctuation, line breaks with
-// their indent, scalars, and strings as they are in the canonical text. With
-// each piece comes the line on which it stands, from 1.
-func (o Object) pieces(yield func(line int, piece string) bool) {
+// eachPiece calls emit with the display before escaping: punctuation, line
+// breaks with their indent, scalars, and strings as they are in the canonical
+// text. With each piece comes the line on which it begins, from 1.
+func (o Object) eachPiece(emit func(line int, piece string)) {
 	line, depth := 1, 0
-	newline := func() bool {
+	newline := func() {
+		emit(line, indents[:1+2*depth])
 		line++
-		return yield(line-1, indents[:1+2*depth])
 	}
 	for rest := o.text; rest != ""; {
-		n, more := 1, true
+		n := 1
 		switch rest[0] {
 		case '{', '[':
 			if rest[1] == '}' || rest[1] == ']' {
 				n = 2
-				more = yield(line, rest[:n])
+				emit(line, rest[:n])
 				break
 			}
 			depth++
-			more = yield(line, rest[:n]) && newline()
+			emit(line, rest[:n])
+			newline()
 		case '}', ']':
 			depth--
-			more = newline() && yield(line, rest[:n])
+			newline()
+			emit(line, rest[:n])
 		case ',':
-			more = yield(line, rest[:n]) && newline()
+			emit(line, rest[:n])
+			newline()
 		case ':':
-			more = yield(line, ": ")
+			emit(line, ": ")
 		case '"':
-			for rest[n] != '"' {
+			for ; rest[n] != '"'; n++ {
 				if rest[n] == '\\' {
 					n++
 				}
-				n++
 			}
 			n++
-			more = yield(line, rest[:n])
+			emit(line, rest[:n])
 		default:
 			n = strings.IndexAny(rest, ",]}")
-			more = yield(line, rest[:n])
-		}
-		if !more {
-			return
+			emit(line, rest[:n])
 		}
 		rest = rest[n:]
 	}

@@ -36,8 +36,8 @@ var reasons = [...]struct{ code, advice string }{
 	ReasonEmpty:        {"empty", "send an object; {} if there are no parameters"},
 	ReasonNull:         {"null", "send an object; {} if there are no parameters"},
 	ReasonNotObject:    {"not_an_object", "the parameters must be one JSON object"},
-	ReasonSize:         {"too_large", "at most 262144 bytes are allowed"},
-	ReasonDepth:        {"too_deep", "at most 64 levels of arrays and objects are allowed"},
+	ReasonSize:         {"too_large", "at most " + strconv.Itoa(MaxBytes) + " bytes are allowed"},
+	ReasonDepth:        {"too_deep", "at most " + strconv.Itoa(MaxDepth) + " levels of arrays and objects are allowed"},
 	ReasonUTF8:         {"bad_utf8", "the text must be valid UTF-8"},
 	ReasonSyntax:       {"syntax", "this is not valid JSON"},
 	ReasonTrailing:     {"trailing_data", "nothing may follow the object"},
@@ -45,7 +45,7 @@ var reasons = [...]struct{ code, advice string }{
 	ReasonDuplicate:    {"duplicate_name", "a name may occur once in an object"},
 	ReasonFoldClash:    {"case_fold_clash", "names in an object may not differ only by case"},
 	ReasonNegativeZero: {"negative_zero", "write 0, or send the number as a string"},
-	ReasonNumberLength: {"number_too_long", "a number has at most 128 characters; send it as a string"},
+	ReasonNumberLength: {"number_too_long", "a number has at most " + strconv.Itoa(maxNumber) + " characters; send it as a string"},
 	ReasonRange:        {"number_out_of_range", "send the number as a string"},
 	ReasonInexact:      {"inexact_number", "write fewer digits, or send the number as a string"},
 	ReasonNotCanonical: {"not_canonical", "the stored text is not in its canonical form"},
@@ -91,7 +91,8 @@ type Error struct {
 	Pointer string
 	// Offset is the byte in the given text at which the fault was seen: the
 	// first byte of a number, the name of the later of two clashing members,
-	// the backslash of a lone surrogate, the end of a text that stops early.
+	// the backslash of a lone surrogate, the end of a text that stops early; 0
+	// for a text that is too large to be read.
 	Offset int
 }
 

@@ -59,14 +59,14 @@ func (s Suspicion) String() string {
 // Latin; full-width and mathematical letters count as scripts of their own. So
 // are words of three or more letters, all Cyrillic or all Greek, that could be
 // read as Latin, unless the string also has letters of that script that could
-// not.
+// not. Compare the restriction levels of Unicode Technical Standard 39.
 func Suspicions(s string) []Suspicion {
 	var found []Suspicion
 	var w word
 	genuine := map[string]bool{} // scripts of letters that do not look Latin
 	for i, r := range s {
 		switch {
-		case hidden(r):
+		case hidden(r) && !unicode.IsSpace(r):
 		case unicode.In(r, unicode.L, unicode.M, unicode.N):
 			script := scriptOf(r)
 			w.add(s, i, r, script)
@@ -88,9 +88,9 @@ func Suspicions(s string) []Suspicion {
 // document, as the function [Suspicions] finds them, with their lines.
 func (o Object) Suspicions() []Suspicion {
 	var found []Suspicion
-	for line, piece := range o.pieces {
+	o.eachPiece(func(line int, piece string) {
 		if piece[0] != '"' || isASCII(piece) {
-			continue
+			return
 		}
 		s := scanner{src: []byte(piece)}
 		text, _ := s.text()
@@ -98,7 +98,7 @@ func (o Object) Suspicions() []Suspicion {
 			suspicion.Line = line
 			found = append(found, suspicion)
 		}
-	}
+	})
 	return found
 }
 

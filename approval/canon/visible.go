@@ -15,10 +15,12 @@ const maxMarks = 4
 // included, in order: escapes as they are, other characters as they are if
 // they can be seen, else as new escapes, invalid bytes as \xff.
 func eachVisible(text string, emit func(unit string)) {
-	marks := maxMarks // how many have followed the last letter; none may follow anything else
+	marks := maxMarks // that follow the last letter; none may follow anything else
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		mark := unicode.IsMark(r)
+		before := marks
+		marks = maxMarks
 		switch {
 		case r == '\\':
 			n = 2
@@ -28,19 +30,15 @@ func eachVisible(text string, emit func(unit string)) {
 			emit(text[i : i+n])
 		case r == utf8.RuneError && n == 1:
 			emit(fmt.Sprintf(`\x%02x`, text[i]))
-		case hidden(r) || mark && marks >= maxMarks:
-			mark = false
+		case hidden(r) || mark && before >= maxMarks:
 			emit(escapeRune(r))
 		default:
 			emit(text[i : i+n])
-		}
-		switch {
-		case mark:
-			marks++
-		case unicode.IsLetter(r) || unicode.IsNumber(r):
-			marks = 0
-		default:
-			marks = maxMarks
+			if mark {
+				marks = before + 1
+			} else if unicode.IsLetter(r) || unicode.IsNumber(r) {
+				marks = 0
+			}
 		}
 		i += n
 	}
