@@ -1,0 +1,74 @@
+package params
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	maxPatternBytes = 4 << 10
+	maxPatternSize  = 10_000 // instructions of one compiled program
+)
+
+var errPatternSize = errors.New("it is too large")
+
+// patterns compiles regular expressions within bounds and adds up their sizes.
+// Matching takes time proportional to a program's size times the length of the
+// text, so that the sum bounds what a document can cost.
+type patterns struct{ size atomic.Int64 }
+
+func (p *patterns) compile(expr string) (jsonschema.Regexp, error) {
+	re, size, err := compilePattern(expr)
+	if err != nil {
+		return nil, err
+	}
+	p.size.Add(int64(size))
+	return re, nil
+}
+
+func compilePattern(expr string) (*regexp.Regexp, int, error) {
+	if len(expr) > maxPatternBytes {
+		return nil, 0, errPatternSize
+	}
+	parsed, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, 0, fmt.Errorf("only RE2 syntax is supported, without look-around or back references (%w)", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(program.Inst) > maxPatternSize {
+		return nil, 0, errPatternSize
+	}
+	re, err := regexp.Compile(expr)
+	return re, len(program.Inst), err
+}
+
+// splitFragment returns the tokens of a percent-encoded JSON pointer.
+func splitFragment(fragment string) ([]string, bool) {
+	path, err := url.PathUnescape(fragment)
+	if err != nil || path != "" && path[0] != '/' {
+		return nil, false
+	}
+	tokens := strings.Split(path, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = pointerUnescaper.Replace(token)
+	}
+	return tokens, true
+}
+
+var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+
+func index(token string, length int) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && i < length
+}
