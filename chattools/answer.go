@@ -68,10 +68,11 @@ func refused(err error) Answer {
 	return Answer{Status: Failed, Text: text}
 }
 
-// forbidden is one of three fixed texts, without rule, role or name.
+// forbidden is one of three fixed texts, without rule, role or name. A record that does not exist and one that
+// is somebody else's get the same.
 func forbidden(why authz.Reason) string {
 	switch why {
-	case authz.ReasonNoTarget, authz.ReasonDenyOverride, authz.ReasonDenyBelow:
+	case authz.ReasonNoTarget, authz.ReasonNotOnTarget, authz.ReasonDenyOverride:
 		return textNotThere
 	case authz.ReasonChangeInRead, authz.ReasonOtherIdentity, authz.ReasonInsideRun:
 		return textNotHere

@@ -161,6 +161,9 @@ func (r *Registry) understand(ctx context.Context, q *request) (err error) {
 	if q.value, err = q.action.decode(q.params); err != nil {
 		return invalid(err)
 	}
+	if !q.view.Could(q.session, q.index) {
+		return &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonNoPermission)} // whatever the target
+	}
 	return r.locate(ctx, q)
 }
 
@@ -245,10 +248,14 @@ func (q *request) authorize() error {
 	if q.action.Mode == authz.Read {
 		question = authz.ToPerform
 	}
-	if d := q.view.Check(q.session, q.index, q.targets, question); !d.Allowed {
-		return denied(ledger.Forbidden, d)
+	d := q.view.Check(q.session, q.index, q.targets, question)
+	if d.Allowed {
+		return nil
 	}
-	return nil
+	if d.Reason == authz.ReasonNoPermission && q.session.Kind() == authz.Model && !q.action.whole {
+		d.Reason = authz.ReasonNotOnTarget // elsewhere it could be allowed, or the call would not be here
+	}
+	return denied(ledger.Forbidden, d)
 }
 
 // mayDecide says whether the request's person may approve what it is about.

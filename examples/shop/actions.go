@@ -61,7 +61,11 @@ func (o *office) actions(revision string) []*registry.Action {
 		}
 		return below(id, "profile")
 	}
-	orderVersion := func(id string) string { return o.shop.Load().OrderVersion(id) }
+	orderVersion := func(id string) (string, error) { // a change may settle with the owner's gift card
+		shop := o.shop.Load()
+		owner, _ := shop.OrderOwner(id)
+		return shop.OrderVersion(id) + shop.UserVersion(owner), nil
+	}
 	return []*registry.Action{
 		read(o, "get_order_details", "Get the status and details of an order.", readOrders,
 			func(p backoffice.GetOrder) ([]authz.Path, error) { return order(p.OrderID) }, (*backoffice.Shop).GetOrderDetails),
@@ -81,7 +85,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Cancel order {order_id} and refund it in full, because it is {reason}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "the customer has to order again", Destructive: true,
 			Target:  func(_ context.Context, p backoffice.CancelOrder) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.CancelOrder) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.CancelOrder) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).CancelPendingOrder),
 		write(o, "return_delivered_order_items", registry.Spec[backoffice.ReturnItems]{
 			Description: "Request the return of items of a delivered order, refunded to the given payment method.",
@@ -89,7 +93,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Take back items {item_ids} of order {order_id} and refund them to {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "before the parcel arrives",
 			Target:  func(_ context.Context, p backoffice.ReturnItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ReturnItems) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.ReturnItems) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).ReturnDeliveredOrderItems),
 		write(o, "exchange_delivered_order_items", registry.Spec[backoffice.ExchangeItems]{
 			Description: "Exchange items of a delivered order for other variants of the same products. It can be done once for each order.",
@@ -97,7 +101,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Exchange items {item_ids} of order {order_id} for {new_item_ids}; settle the difference with {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "before the parcel arrives",
 			Target:  func(_ context.Context, p backoffice.ExchangeItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ExchangeItems) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.ExchangeItems) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).ExchangeDeliveredOrderItems),
 		write(o, "modify_pending_order_items", registry.Spec[backoffice.ModifyItems]{
 			Description: "Change items of a pending order to other variants of the same products. It can be done once for each order.",
@@ -105,7 +109,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Change items {item_ids} of order {order_id} to {new_item_ids}; settle the difference with {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "not through this action",
 			Target:  func(_ context.Context, p backoffice.ModifyItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ModifyItems) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.ModifyItems) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).ModifyPendingOrderItems),
 		write(o, "modify_pending_order_payment", registry.Spec[backoffice.OrderPayment]{
 			Description: "Pay a pending order with another payment method; the first one is refunded.",
@@ -113,7 +117,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Pay order {order_id} with {payment_method_id} instead.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "by changing it back",
 			Target:  func(_ context.Context, p backoffice.OrderPayment) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.OrderPayment) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.OrderPayment) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).ModifyPendingOrderPayment),
 		write(o, "modify_pending_order_address", registry.Spec[backoffice.OrderAddress]{
 			Description: "Change the shipping address of a pending order.",
@@ -121,7 +125,7 @@ func (o *office) actions(revision string) []*registry.Action {
 			Sentence: "Ship order {order_id} to {address1}, {address2}, {city}, {state} {zip}, {country}.",
 			Risk:     registry.RiskLow, Reach: "one order", Undo: "by changing it back",
 			Target:  func(_ context.Context, p backoffice.OrderAddress) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.OrderAddress) (string, error) { return orderVersion(p.OrderID), nil },
+			Version: func(_ context.Context, p backoffice.OrderAddress) (string, error) { return orderVersion(p.OrderID) },
 		}, (*backoffice.Shop).ModifyPendingOrderAddress),
 		write(o, "modify_user_address", registry.Spec[backoffice.UserAddress]{
 			Description: "Change the default address of a customer.",

@@ -27,6 +27,7 @@ type replay struct {
 	unexpected []string
 	proposals  []string
 	heard      func([]byte) // gets every byte that the model could read
+	attack     *attack      // on every write, if there is one
 }
 
 func (r *replay) count(what string) { r.counts[what]++ }
@@ -113,6 +114,11 @@ func (r *replay) task(ctx context.Context, task workload.Task) error {
 // play makes one call as the model, and has staff approve what it proposes. The answer is the gate's, or
 // what the approved run came to.
 func (r *replay) play(ctx context.Context, s authz.Session, c chattools.Call) (chattools.Answer, error) {
+	if r.attack != nil {
+		if err := r.attack.before(ctx, s, c); err != nil {
+			return chattools.Answer{}, err
+		}
+	}
 	a := r.gate.Call(ctx, s, c)
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -129,7 +135,14 @@ func (r *replay) play(ctx context.Context, s authz.Session, c chattools.Call) (c
 	if !r.approveAll {
 		return a, nil
 	}
-	res, err := r.approve(ctx, a.Proposal, sam)
+	redemption, err := r.open(ctx, a.Proposal, sam)
+	if err != nil {
+		return a, err
+	}
+	res, err := r.desk.Approve(ctx, redemption)
+	if r.attack != nil {
+		r.attack.after(ctx, redemption)
+	}
 	told, public := registry.PublicText(err)
 	switch {
 	case err == nil:

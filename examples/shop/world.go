@@ -111,11 +111,11 @@ func (w *world) session(customer, task string) (authz.Session, error) {
 	return s.WithRun(task).WithConversation(task).WithOrigin("replay"), err
 }
 
-// approve is what a member of staff does: open, read, approve.
-func (w *world) approve(ctx context.Context, proposal string, staff authz.ID) (registry.Result, error) {
+// open is what a member of staff does first: it gives them their token.
+func (w *world) open(ctx context.Context, proposal string, staff authz.ID) (registry.Redemption, error) {
 	o, err := w.desk.Open(ctx, scope, proposal, authz.LoggedIn(staff))
-	if err != nil {
-		return registry.Result{}, err
+	if err == nil && o.Refusal != nil {
+		err = o.Refusal
 	}
-	return w.desk.Approve(ctx, o.Redemption())
+	return o.Redemption(), err
 }
