@@ -43,7 +43,7 @@ func (o Object) Display(limit int) string {
 
 // Quote returns s in quotation marks for use inside a sentence, escaped as
 // [Object.Display] escapes a string. A byte that is not valid UTF-8, which no
-// document contains, is shown as \xff is.
+// document contains, is shown in the form \xff.
 func Quote(s string) string {
 	var b strings.Builder
 	eachVisible(string(appendText(nil, []byte(s))), func(unit string) { b.WriteString(unit) })

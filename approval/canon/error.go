@@ -85,9 +85,10 @@ type Error struct {
 	// Reason is why.
 	Reason Reason
 	// Pointer is the RFC 6901 pointer to the value or member concerned; "" is
-	// the whole document. A fault in a name, or between members, points to the
-	// object around it. The names in it come from the document: quote them
-	// before showing, as Error does.
+	// the whole document. Of two clashing names it is the later member; a fault
+	// inside a name, or between members, points to the object around it. The
+	// names in it come from the document: quote them before showing, as the
+	// method Error does.
 	Pointer string
 	// Offset is the byte in the given text at which the fault was seen: the
 	// first byte of a number, the name of the later of two clashing members,
