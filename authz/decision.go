@@ -17,6 +17,7 @@ const (
 	ReasonDenyGrant     Reason = "deny_grant"     // a grant denies the model this tool
 	ReasonGrantMissing  Reason = "grant_missing"  // an explicit tool without an allow grant
 	ReasonDenyOverride  Reason = "deny_override"  // the nearest override denies
+	ReasonNotOnTarget   Reason = "not_on_target"  // nothing allowed it here, though it is allowed somewhere
 	ReasonDenyBelow     Reason = "deny_below"     // a change of everything, with a deny somewhere below
 	ReasonAllowOverride Reason = "allow_override" // the nearest override allows
 	ReasonRole          Reason = "role"           // a role has the permission
