@@ -28,7 +28,7 @@ func (m *Memory) Proposals(_ context.Context, q Query) ([]Proposal, error) {
 	slices.SortFunc(rows, func(a, b *Proposal) int { return newestFirst(a.Cursor(), b.Cursor()) })
 	var list []Proposal
 	for _, p := range rows {
-		if len(list) == cmp.Or(q.Limit, DefaultPage) {
+		if len(list) == page(q.Limit) {
 			break
 		}
 		if q.matches(p) {
@@ -51,7 +51,7 @@ func (m *Memory) Due(_ context.Context, now time.Time, limit int) ([]Proposal, e
 	}
 	slices.SortFunc(due, func(a, b *Proposal) int { return newestFirst(b.Cursor(), a.Cursor()) })
 	var list []Proposal
-	for _, p := range due[:min(len(due), cmp.Or(limit, DefaultPage))] {
+	for _, p := range due[:min(len(due), page(limit))] {
 		list = append(list, p.clone())
 	}
 	return list, nil
@@ -62,10 +62,13 @@ func (m *Memory) Audit(_ context.Context, q AuditQuery) ([]Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	trail := m.audit[q.Scope]
-	from, _ := slices.BinarySearchFunc(trail, q.After+1, func(r Record, seq int64) int { return cmp.Compare(r.Seq, seq) })
+	from, found := slices.BinarySearchFunc(trail, q.After, func(r Record, seq int64) int { return cmp.Compare(r.Seq, seq) })
+	if found {
+		from++
+	}
 	var list []Record
 	for _, r := range trail[from:] {
-		if len(list) == cmp.Or(q.Limit, DefaultPage) {
+		if len(list) == page(q.Limit) {
 			break
 		}
 		if q.matches(&r) {
@@ -73,6 +76,13 @@ func (m *Memory) Audit(_ context.Context, q AuditQuery) ([]Record, error) {
 		}
 	}
 	return list, nil
+}
+
+func page(limit int) int {
+	if limit <= 0 {
+		return DefaultPage
+	}
+	return limit
 }
 
 func newestFirst(a, b Cursor) int {
