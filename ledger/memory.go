@@ -16,7 +16,7 @@ type Memory struct {
 	rows    map[key]*Proposal
 	decided map[key]bool // a started or dismissed record exists
 	scopes  map[authz.Scope][]*Proposal
-	open    []*Proposal // undecided when last looked at, by expiry
+	open    map[authz.Scope][]*Proposal // undecided, by expiry
 	audit   map[authz.Scope][]Record
 	seq     int64
 }
@@ -30,13 +30,11 @@ func keyOf(p *Proposal) key { return key{p.Session.Scope(), p.ID} }
 
 // Propose implements [Store].
 func (m *Memory) Propose(ctx context.Context, e Entry) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return Proposal{}, err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.prune(e.Proposal.CreatedAt)
-	for _, p := range m.open {
+	for _, p := range m.openAt(e.Proposal.Session.Scope(), e.Proposal.CreatedAt) {
 		if identical(p, &e.Proposal) {
 			return p.clone(), nil
 		}
@@ -46,20 +44,21 @@ func (m *Memory) Propose(ctx context.Context, e Entry) (Proposal, error) {
 
 // Revise implements [Store].
 func (m *Memory) Revise(ctx context.Context, r Revision) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return Proposal{}, err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
+	if r.Dismissal.Scope != r.Entry.Proposal.Session.Scope() {
+		return Proposal{}, ErrNotFound
+	}
 	old, err := m.undecided(r.Dismissal.Scope, r.Dismissal.Proposal)
 	if err != nil {
 		return old.clone(), err
 	}
-	m.open = slices.DeleteFunc(m.open, func(p *Proposal) bool { return p == old })
-	m.prune(r.Entry.Proposal.CreatedAt)
+	m.shut(old)
 	p, err := m.insert(r.Entry)
 	if err != nil {
-		m.reopen(old)
+		m.openUp(old)
 		return Proposal{}, err
 	}
 	m.dismiss(old, r.Dismissal)
@@ -68,10 +67,9 @@ func (m *Memory) Revise(ctx context.Context, r Revision) (Proposal, error) {
 
 // Claim implements [Store].
 func (m *Memory) Claim(ctx context.Context, c Claim) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return Proposal{}, err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, err := m.undecided(c.Scope, c.Proposal)
 	switch {
@@ -82,6 +80,7 @@ func (m *Memory) Claim(ctx context.Context, c Claim) (Proposal, error) {
 	case c.ID == "" || p.State(c.At) != StateProposed:
 		return p.clone(), ErrConflict
 	}
+	m.shut(p)
 	p.Decision, p.DecidedBy, p.DecidedAt, p.Claim, p.RunBy = Claimed, c.By, Time(c.At), c.ID, Time(c.RunBy)
 	m.decide(p, c.Record)
 	return p.clone(), nil
@@ -89,10 +88,9 @@ func (m *Memory) Claim(ctx context.Context, c Claim) (Proposal, error) {
 
 // Finish implements [Store].
 func (m *Memory) Finish(ctx context.Context, f Finish) error {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.rows[key{f.Scope, f.Proposal}]
 	switch {
@@ -109,10 +107,9 @@ func (m *Memory) Finish(ctx context.Context, f Finish) error {
 
 // Dismiss implements [Store].
 func (m *Memory) Dismiss(ctx context.Context, d Dismissal) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return Proposal{}, err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, err := m.undecided(d.Scope, d.Proposal)
 	if err != nil {
@@ -124,10 +121,9 @@ func (m *Memory) Dismiss(ctx context.Context, d Dismissal) (Proposal, error) {
 
 // Verify implements [Store].
 func (m *Memory) Verify(ctx context.Context, v Verification) error {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.rows[key{v.Scope, v.Proposal}]
 	switch {
@@ -144,10 +140,9 @@ func (m *Memory) Verify(ctx context.Context, v Verification) error {
 
 // Append implements [Store].
 func (m *Memory) Append(ctx context.Context, r Record) error {
-	if err := ctx.Err(); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.log(r)
 	return nil
@@ -162,11 +157,18 @@ func (m *Memory) Tamper(scope authz.Scope, id string, change func(*Proposal)) er
 	if p == nil {
 		return ErrNotFound
 	}
-	before := keyOf(p)
+	m.remove(p) // a row of an SQL table is found by its columns, and so is this one afterwards
 	change(p)
-	if after := keyOf(p); after != before { // a row in an SQL table is found by its columns
-		delete(m.rows, before)
-		m.rows[after] = p
+	m.add(p)
+	return nil
+}
+
+// begin takes the lock for a change, unless the context ended before or while waiting for it.
+func (m *Memory) begin(ctx context.Context) error {
+	m.mu.Lock()
+	if err := ctx.Err(); err != nil {
+		m.mu.Unlock()
+		return err
 	}
 	return nil
 }
@@ -184,6 +186,7 @@ func (m *Memory) undecided(scope authz.Scope, id string) (*Proposal, error) {
 }
 
 func (m *Memory) dismiss(p *Proposal, d Dismissal) {
+	m.shut(p)
 	p.Decision, p.DecidedBy, p.DecidedAt, p.Note = Dismissed, d.By, Time(d.At), d.Note
 	m.decide(p, d.Record)
 }
