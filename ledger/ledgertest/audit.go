@@ -136,6 +136,7 @@ func auditPages(t *suite) {
 	for page := t.audit(ledger.AuditQuery{Scope: shop, Limit: 40}); len(page) > 0; {
 		require.LessOrEqual(t, len(page), 40, "a page must not exceed its limit")
 		got = append(got, page...)
+		require.LessOrEqual(t, len(got), len(all), "pages repeat records")
 		page = t.audit(ledger.AuditQuery{Scope: shop, Limit: 40, After: page[len(page)-1].Seq})
 	}
 	require.Equal(t, all, got, "the pages must have every record once")

@@ -101,24 +101,28 @@ func claimsNeedID(t *suite) {
 	t.conflict(p, "Claim of a dismissed proposal without an id", t.claiming(NewClaim(p, "", At(time.Minute))))
 }
 
-// decidesOnce lets claims, dismissals and revisions of one proposal race.
+// decidesOnce lets claims, dismissals and revisions of one proposal race, each with its like and with the others.
 func decidesOnce(t *suite) {
-	const each, rounds = 6, 12
-	for round := range rounds {
+	const n = 12
+	for round, contest := range [][]string{
+		{"claim"}, {"dismissal"}, {"revision"},
+		{"claim", "dismissal"}, {"dismissal", "claim"}, {"claim", "revision"}, {"revision", "claim"}, {"dismissal", "revision"}, {"revision", "dismissal"},
+		{"claim", "dismissal", "revision"}, {"revision", "claim", "dismissal"}, {"dismissal", "revision", "claim"},
+	} {
 		p := t.fresh(entry(round+1), "another round")
 		var mu sync.Mutex
 		var applied []string
 		var failed []error
-		race(3*each, func(i int) {
+		race(n, func(i int) {
 			var err error
-			what := []string{"claim", "dismissal", "revision"}[i%3]
+			what := contest[i%len(contest)]
 			switch what {
 			case "claim":
 				_, err = t.store.Claim(t.Context(), NewClaim(p, fmt.Sprint("claim-", round, "-", i), At(time.Minute)))
 			case "dismissal":
 				_, err = t.store.Dismiss(t.Context(), NewDismissal(p, At(time.Minute)))
 			case "revision":
-				_, err = t.store.Revise(t.Context(), NewRevision(p, 100+round*3*each+i, At(time.Minute)))
+				_, err = t.store.Revise(t.Context(), NewRevision(p, 100+round*n+i, At(time.Minute)))
 			}
 			mu.Lock()
 			defer mu.Unlock()

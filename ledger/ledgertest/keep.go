@@ -155,6 +155,8 @@ func keepsTimes(t *suite) {
 	require.NoError(t, t.store.Verify(t.Context(), NewVerification(got, at(4*time.Second))), "Verify")
 	got = t.get(p)
 	no := t.dismiss(t.fresh(entry(2), "second"), at(5*time.Second))
+	trail := t.audit(ledger.AuditQuery{Scope: shop, Proposal: p.ID, Event: ledger.EventProposed})
+	require.Len(t, trail, 1, "the proposed record")
 	for _, c := range []struct {
 		name      string
 		want, got time.Time
@@ -168,7 +170,7 @@ func keepsTimes(t *suite) {
 		{"VerifyAt", at(3 * time.Second), got.VerifyAt},
 		{"VerifiedAt", at(4 * time.Second), got.VerifiedAt},
 		{"DecidedAt of a dismissal", at(5 * time.Second), no.DecidedAt},
-		{"At of a record", at(0), t.audit(ledger.AuditQuery{Scope: shop})[0].At},
+		{"At of a record", at(0), trail[0].At},
 	} {
 		require.Equal(t, ledger.Time(c.want), c.got, "%s must be what ledger.Time returns", c.name)
 	}

@@ -26,6 +26,10 @@ type Tamperer interface {
 // TestStore runs the contract of [ledger.Store], one subtest for each clause. open returns an empty store
 // that nothing else uses. What a row that was changed behind the ledger's back answers is tested if the store
 // is a [Tamperer].
+//
+//	func TestStore(t *testing.T) {
+//		ledgertest.TestStore(t, func(t *testing.T) ledger.Store { return openStore(t) })
+//	}
 func TestStore(t *testing.T, open func(t *testing.T) ledger.Store) {
 	for _, c := range clauses {
 		t.Run(c.name, func(t *testing.T) {

@@ -127,6 +127,7 @@ func (t *suite) same(want, got ledger.Proposal, why string) {
 	require.Equal(t, flatten(want), flatten(got), why)
 }
 
+// flatProposal is a proposal in a form that can be compared and shares nothing with the store.
 type flatProposal struct {
 	Session authz.StoredSession
 	Rest    ledger.Proposal
@@ -136,9 +137,16 @@ func flatten(p ledger.Proposal) flatProposal {
 	s := flattenSession(p.Session)
 	p.Session = authz.Session{}
 	p.Targets, p.RevisedBy, p.Result = orNil(p.Targets), orNil(p.RevisedBy), orNil(p.Result)
+	for _, f := range []**float64{&p.Baseline, &p.Measured} {
+		if *f != nil {
+			v := **f
+			*f = &v
+		}
+	}
 	return flatProposal{s, p}
 }
 
+// flatRecord is the same for a record.
 type flatRecord struct {
 	Session authz.StoredSession
 	Rest    ledger.Record
@@ -157,12 +165,8 @@ func flattenSession(s authz.Session) authz.StoredSession {
 	return d
 }
 
-func orNil[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
-}
+// orNil returns a copy of a list, and nil for one without elements.
+func orNil[T any](list []T) []T { return append([]T(nil), list...) }
 
 type world struct {
 	Proposals []flatProposal
