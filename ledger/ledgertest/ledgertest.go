@@ -13,15 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
-
-// Tamperer is what a store may offer beside [ledger.Store], so that tests can change a stored row behind the
-// ledger's back. The error is [ledger.ErrNotFound] for a row that does not exist.
-type Tamperer interface {
-	Tamper(scope authz.Scope, id string, change func(*ledger.Proposal)) error
-}
 
 // TestStore runs the contract of [ledger.Store], one subtest for each clause. open returns an empty store
 // that nothing else uses. What a row that was changed behind the ledger's back answers is tested if the store
