@@ -180,6 +180,9 @@ func (c *Config) faults() (faults []Fault) {
 	if c.Lifetime%time.Second != 0 || c.RunLimit < 0 {
 		fault("", "Lifetime", "and RunLimit are positive, and a lifetime is whole seconds")
 	}
+	if l := c.Limits; l != nil && min(l.Session, l.Principal, l.Scope) < 0 {
+		fault("", "Limits", "must not be negative; zero means no limit")
+	}
 	names, uses := map[string]string{}, map[authz.Permission][]*Action{}
 	for _, a := range c.Actions {
 		if a == nil {
@@ -187,6 +190,9 @@ func (c *Config) faults() (faults []Fault) {
 			continue
 		}
 		faults = append(faults, a.faults...)
+		if a.run == nil {
+			fault(a.Name, "Actions", "one was not made by Define")
+		}
 		same := strings.ReplaceAll(strings.ToLower(a.Name), "-", "_")
 		if other, taken := names[same]; taken {
 			fault(a.Name, "name", fmt.Sprintf("is also %q for somebody who ignores case or mixes up - and _", other))
