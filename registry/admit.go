@@ -99,8 +99,13 @@ func (r *Registry) admit(ctx context.Context, q *request) error {
 		if err := r.unchanged(ctx, q); err != nil {
 			return err
 		}
-		if err := r.verify(q); err != nil {
-			return err
+		if q.redemption != nil {
+			if err := r.verify(q, q.redemption.Token, q.at); err != nil {
+				return err
+			}
+			if q.redemption.Shown != q.params.Hash() {
+				return &Refusal{Code: ledger.BadToken, Reason: string(token.ReasonParamsChanged), Err: errors.New("other parameters were shown")}
+			}
 		}
 		return q.authorize()
 	}
@@ -212,20 +217,14 @@ func (r *Registry) unchanged(ctx context.Context, q *request) error {
 	return nil
 }
 
-// verify judges the token of a redemption against the row and the acting person, and what that person saw.
-func (r *Registry) verify(q *request) error {
-	if q.redemption == nil {
-		return nil
-	}
-	b, err := Binding(q.row, q.person, q.at)
+// verify judges a token against the row and the acting person.
+func (r *Registry) verify(q *request, t token.Token, at time.Time) error {
+	b, err := Binding(q.row, q.person, at)
 	if err == nil {
-		err = r.keys.Verify(q.redemption.Token, b, q.at)
+		err = r.keys.Verify(t, b, at)
 	}
 	if err != nil {
 		return badToken(err)
-	}
-	if q.redemption.Shown != q.params.Hash() {
-		return &Refusal{Code: ledger.BadToken, Reason: string(token.ReasonParamsChanged), Err: errors.New("other parameters were shown")}
 	}
 	return nil
 }

@@ -3,13 +3,14 @@ package registry
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // Redeem runs what a proposal recorded, once, on the approval of an operator. Checks come in this order: the
-// row is what was sealed and is undecided; the action exists; it is still available to the session that
+// operator is an active human, the row is what was sealed and is undecided; the action exists; it is still available to the session that
 // proposed it, with the definition, the targets and the version that were proposed; the token is the
 // operator's for exactly this proposal; model and principal may still ask; the operator may perform it; the
 // claim. After the claim, availability and rights are read once more: if they changed, the proposal is spent
@@ -17,16 +18,24 @@ import (
 //
 // The error is a [*Refusal]. If the proposal was decided before, or while this call was under way, the
 // refusal is what it became and carries it: of any number of callers one runs it, and all others get its
-// final state. Redeem refuses to be called by a run function.
+// final state. For an operator who may not see the proposal and holds no token for it, it does not exist.
+// Redeem refuses to be called by a run function.
 func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
 	q, err := r.fetch(ctx, d.Scope, d.Proposal, d.Operator)
 	if err != nil {
 		return Result{}, r.refuse(ctx, q, err)
 	}
-	q.redemption = &d
-	if final, was := decided(q.row, q.row.State(q.at)); was {
-		return Result{}, r.refuse(ctx, q, final)
+	sees, _, err := r.stake(ctx, q.row, d.Operator)
+	if err != nil {
+		return Result{}, r.refuse(ctx, q, err)
 	}
+	if !sees {
+		// Whoever holds a token of their own has seen the proposal, also once that has ended.
+		if err := r.verify(q, d.Token, q.row.ExpiresAt.Add(-time.Second)); err != nil {
+			return Result{}, r.hide(ctx, q, err)
+		}
+	}
+	q.redemption = &d
 	if err := r.approvable(ctx, q); err != nil {
 		return Result{}, r.refuse(ctx, q, err)
 	}
@@ -65,7 +74,7 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 	}
 	q.row = &row
 	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
-		return q, &Refusal{Code: ledger.Tampered, Proposal: &row, Err: err}
+		return q, &Refusal{Code: ledger.Tampered, Err: err} // without the row: nothing in it can be believed
 	}
 	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
 	return q, nil
@@ -73,13 +82,24 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 
 // approvable goes through every check short of the claim.
 func (r *Registry) approvable(ctx context.Context, q *request) error {
+	if final, was := decided(q.row, q.row.State(q.at)); was {
+		return final
+	}
+	return r.permitted(ctx, q)
+}
+
+// permitted goes through the checks that hold before and after the claim.
+func (r *Registry) permitted(ctx context.Context, q *request) error {
 	if err := r.admit(ctx, q); err != nil {
 		return err
 	}
 	if d := q.mayDecide(); !d.Allowed {
 		return denied(ledger.Forbidden, d)
 	}
-	return ctx.Err() // a caller who has gone claims nothing
+	if err := ctx.Err(); err != nil {
+		return &Refusal{Code: ledger.RunFailed, Reason: "cancelled", Err: err} // a caller who has gone claims nothing
+	}
+	return nil
 }
 
 // claim takes the proposal, with its started record.
@@ -122,7 +142,7 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 		return r.book.Finish(calm, f)
 	}
 	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
-	if err := r.approvable(calm, again); err != nil {
+	if err := r.permitted(calm, again); err != nil {
 		err := errors.Join(err, settle(outcome{err: err}))
 		refusal, _ := errors.AsType[*Refusal](err)
 		return Result{}, &Refusal{Code: refusal.Code, Reason: refusal.Reason, Proposal: q.row, Err: err}

@@ -38,17 +38,13 @@ func (r *Registry) Review(ctx context.Context, scope authz.Scope, id string, per
 	}
 	v := Review{Proposal: *q.row, State: q.row.State(q.at), At: q.at}
 	sees, may, err := r.stake(ctx, q.row, person)
-	if err == nil && !sees {
-		err = &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
-	}
 	if err != nil {
 		return Review{}, r.refuse(ctx, q, err)
 	}
-	if final, was := decided(q.row, v.State); was {
-		v.Refusal = final
-	} else {
-		v.Refusal = r.approvable(ctx, q)
+	if !sees {
+		return Review{}, r.hide(ctx, q, nil)
 	}
+	v.Refusal = r.approvable(ctx, q)
 	v.Dismiss = may && q.row.Decision == ledger.Undecided
 	if a := r.Lookup(q.row.Action); a != nil {
 		v.Card = Card{a.Title, a.sentence.say(q.row.Params), a.Risk, a.Reach, a.Undo}
@@ -74,6 +70,14 @@ func (r *Registry) stake(ctx context.Context, p *ledger.Proposal, person authz.P
 		decides = decides || oversees // nobody else is left to put it away
 	}
 	return decides || oversees || slices.Contains(p.RevisedBy, person.ID()), decides, nil
+}
+
+// hide answers somebody who may not see a proposal exactly as if it did not exist. The record says more: which
+// proposal it was, and what else was wrong.
+func (r *Registry) hide(ctx context.Context, q *request, err error) error {
+	bare := &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+	_ = r.refuse(ctx, q, &Refusal{Code: bare.Code, Reason: bare.Reason, Err: err})
+	return bare
 }
 
 // Visible returns those of the given proposals of a scope that a person may see, and whose seal holds. One
@@ -104,37 +108,38 @@ func (r *Registry) Rework(ctx context.Context, scope authz.Scope, id string, per
 	if err != nil {
 		return Admission{}, ledger.Proposal{}, r.refuse(ctx, q, err)
 	}
+	sees, may, err := r.stake(ctx, q.row, person)
+	if err != nil {
+		return Admission{}, ledger.Proposal{}, r.refuse(ctx, q, err)
+	}
+	if !sees {
+		return Admission{}, ledger.Proposal{}, r.hide(ctx, q, nil)
+	}
 	old := *q.row
-	if err = r.rework(ctx, q, params); err != nil {
+	if err = r.rework(ctx, q, may, params); err != nil {
 		return Admission{}, old, r.refuse(ctx, q, err)
 	}
 	return r.admission(q), old, nil
 }
 
-func (r *Registry) rework(ctx context.Context, q *request, params []byte) error {
+func (r *Registry) rework(ctx context.Context, q *request, may bool, params []byte) error {
 	old := *q.row
-	sees, may, err := r.stake(ctx, &old, q.person)
-	if err != nil {
-		return err
-	}
-	if !sees {
-		return &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
-	}
 	if final, was := decided(&old, old.State(q.at)); was {
 		return final
 	}
 	if !may {
 		return &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonNoPermission), Proposal: &old}
 	}
-	q.row, q.input = nil, params
-	if err := r.admit(ctx, q); err != nil {
+	q.row, q.input = nil, params // the new parameters need not be what was proposed
+	err := r.admit(ctx, q)
+	q.row = &old
+	if err != nil {
 		return err
 	}
 	if d := q.view.Person(q.person, q.index, q.targets, authz.ToAsk); !d.Allowed {
 		return denied(ledger.Forbidden, d)
 	}
-	old.RevisedBy = append(slices.Clone(old.RevisedBy), q.person.ID())
-	q.row = &old // whose revisers now include this one
+	old.RevisedBy = append(slices.Clone(old.RevisedBy), q.person.ID()) // the admission counts this one too
 	return nil
 }
 
@@ -145,14 +150,22 @@ func (r *Registry) Preview(ctx context.Context, scope authz.Scope, id string, pe
 	if err != nil {
 		return nil, r.refuse(ctx, q, err)
 	}
-	if err := r.approvable(ctx, q); err != nil {
-		return nil, err
+	sees, _, err := r.stake(ctx, q.row, person)
+	if err == nil && sees {
+		err = r.approvable(ctx, q)
+	}
+	if err != nil {
+		return nil, r.refuse(ctx, q, err)
+	}
+	if !sees {
+		return nil, r.hide(ctx, q, nil)
 	}
 	if q.action.preview == nil {
 		return nil, nil
 	}
+	viewer, _ := authz.NewPersonSession(scope, person) // fetch has seen to both
 	ctx = context.WithValue(ctx, frameKey{}, &frame{
-		current: Current{Session: q.session, Operator: person.ID(), Action: q.name, Proposal: id, At: q.at}, view: q.view, mode: authz.Read,
+		current: Current{Session: viewer, Operator: person.ID(), Action: q.name, Proposal: id, At: q.at}, view: q.view, mode: authz.Read,
 	})
 	lines, err := guarded(func() ([]Difference, error) { return q.action.preview(ctx, q.value) })
 	if err != nil {
