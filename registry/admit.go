@@ -166,7 +166,7 @@ func (r *Registry) understand(ctx context.Context, q *request) (err error) {
 	if q.value, err = q.action.decode(q.params); err != nil {
 		return invalid(err)
 	}
-	if !q.view.Could(q.session, q.index) {
+	if q.row == nil && !q.view.Could(q.session, q.index) {
 		return &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonNoPermission)} // whatever the target
 	}
 	return r.locate(ctx, q)
@@ -251,8 +251,8 @@ func (q *request) authorize() error {
 	if d.Allowed {
 		return nil
 	}
-	if d.Reason == authz.ReasonNoPermission && q.session.Kind() == authz.Model && !q.action.whole {
-		d.Reason = authz.ReasonNotOnTarget // elsewhere it could be allowed, or the call would not be here
+	if d.Reason == authz.ReasonNoPermission && q.session.Kind() == authz.Model && !q.action.whole && q.view.Could(q.session, q.index) {
+		d.Reason = authz.ReasonNotOnTarget // elsewhere it could be allowed
 	}
 	return denied(ledger.Forbidden, d)
 }
