@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -138,11 +139,20 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 	return out
 }
 
+// encode returns the JSON form of a result. One that encodes itself badly, or panics, has none: that does not
+// undo the run.
 func encode(value any) ([]byte, error) {
-	if raw, ok := value.(json.RawMessage); ok {
+	raw, ok := value.(json.RawMessage)
+	switch {
+	case !ok:
+	case len(raw) == 0:
+		return []byte("null"), nil
+	case jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)):
 		return raw, nil
+	default:
+		return nil, errors.New("the result has no JSON form: it is raw text that is no JSON")
 	}
-	text, err := jsonv2.Marshal(value, jsonv2.Deterministic(true))
+	text, err := guarded(func() ([]byte, error) { return jsonv2.Marshal(value, jsonv2.Deterministic(true)) })
 	if err != nil {
 		return nil, fmt.Errorf("the result has no JSON form: %w", err)
 	}
