@@ -38,18 +38,29 @@ func (r *Registry) Invoke(ctx context.Context, c Call) (Result, error) {
 
 // read runs a read and records it afterwards; what could not be recorded is not returned.
 func (r *Registry) read(ctx context.Context, q *request) (Result, error) {
-	out := r.run(ctx, q, Current{})
-	if out.err == nil {
-		out.err = out.unencodable
+	var c Current
+	if q.session.Kind() == authz.Human {
+		c.Operator = q.session.Actor()
 	}
-	if r.reads {
+	settle := func(out outcome) error {
+		if !r.reads {
+			return nil
+		}
 		rec := q.record(ledger.EventRead, ledger.Done)
 		if out.err != nil {
 			rec.Code, rec.Error = ledger.RunFailed, clip(out.err.Error())
 		}
-		if err := r.book.Append(context.WithoutCancel(ctx), rec); err != nil {
-			return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
-		}
+		return r.book.Append(context.WithoutCancel(ctx), rec)
+	}
+	done := false
+	defer settleExit(&done, settle)
+	out := r.run(ctx, q, c)
+	done = true
+	if out.err == nil {
+		out.err = out.unencodable
+	}
+	if err := settle(out); err != nil {
+		return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
 	}
 	if out.err != nil {
 		return Result{}, &Refusal{Code: ledger.RunFailed, Err: out.err}
@@ -76,15 +87,18 @@ func (r *Registry) change(ctx context.Context, q *request) (res Result, err erro
 	return r.settled(ctx, q, Current{Operator: q.session.Actor(), Claim: id}, settle)
 }
 
+// settleExit records the end of a run that ended its goroutine before it was done. Call it deferred.
+func settleExit(done *bool, settle func(outcome) error) {
+	if !*done {
+		_ = settle(outcome{err: errors.New("the run ended its goroutine")})
+	}
+}
+
 // settled runs a change whose start is on record and records how it ended, also if the run ends its
 // goroutine.
 func (r *Registry) settled(ctx context.Context, q *request, c Current, settle func(outcome) error) (Result, error) {
 	done := false
-	defer func() {
-		if !done {
-			_ = settle(outcome{err: errors.New("the run ended its goroutine")})
-		}
-	}()
+	defer settleExit(&done, settle)
 	out := r.run(ctx, q, c)
 	done = true
 	if err := settle(out); err != nil {

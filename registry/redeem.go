@@ -123,7 +123,11 @@ func (r *Registry) claim(ctx context.Context, q *request) (string, error) {
 
 // redeemed runs a claimed proposal and records how it ended.
 func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.runLimit)
+	defer cancel()
 	calm := context.WithoutCancel(ctx)
+	limited, stop := context.WithTimeout(calm, r.runLimit)
+	defer stop()
 	f := ledger.Finish{Scope: q.session.Scope(), Proposal: q.row.ID, Claim: claim}
 	settle := func(out outcome) error {
 		f.At, f.Outcome, f.Result = r.Now(), ledger.Succeeded, out.JSON
@@ -141,13 +145,17 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 		}
 		return r.book.Finish(calm, f)
 	}
+	checked := false
+	defer settleExit(&checked, settle) // a host's look-ups may end the goroutine as well
 	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
-	if err := r.permitted(calm, again); err != nil {
+	if err := r.permitted(limited, again); err != nil {
+		checked = true
 		err := errors.Join(err, settle(outcome{err: err}))
 		refusal, _ := errors.AsType[*Refusal](err)
 		return Result{}, &Refusal{Code: refusal.Code, Reason: refusal.Reason, Proposal: q.row, Err: err}
 	}
-	f.Baseline, f.Unmeasured = r.baseline(calm, again)
+	f.Baseline, f.Unmeasured = r.baseline(limited, again)
+	checked = true
 	res, err := r.settled(ctx, again, Current{Operator: q.person.ID(), Proposal: q.row.ID, Claim: claim}, settle)
 	res.Proposal = q.row.ID
 	return res, err
