@@ -122,8 +122,14 @@ func (r *Registry) enter(ctx context.Context, q *request) error {
 			q.session = f.current.Session
 		}
 		if !q.session.Within(f.current.Session) {
-			return &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonOtherIdentity)}
+			other := q.session
+			q.session = f.current.Session // whose call it is, for the record
+			return &Refusal{
+				Code: ledger.Forbidden, Reason: string(authz.ReasonOtherIdentity),
+				Err: fmt.Errorf("as %q in scope %q and run %q", other.Actor(), other.Scope(), other.Run()),
+			}
 		}
+		q.session = q.session.WithTools(f.current.Session.Tools()) // an allowlist only narrows
 	}
 	if q.session.IsZero() {
 		return denied(ledger.Unavailable, authz.Decision{Reason: authz.ReasonInvalidSession})
