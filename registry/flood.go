@@ -34,14 +34,15 @@ type repeats struct {
 	recorded uint
 }
 
-// count returns how many refusals the record stands for; zero if it is not to be written.
-func (f *flood) count(r *ledger.Record) int {
+// count returns how many refusals the record stands for; zero if it is not to be written. Known says whether
+// there is an action of the record's name.
+func (f *flood) count(r *ledger.Record, known bool) int {
 	k := refusalKey{
 		scope: r.Session.Scope(), actor: r.Session.Actor(), operator: r.Operator,
 		action: r.Action, proposal: r.Proposal, reason: r.Reason, code: r.Code,
 	}
 	k.principal, _ = r.Session.Principal()
-	if r.Code == ledger.Unknown && r.Proposal == "" {
+	if !known {
 		k.action = "" // a made-up name is no reason for a record of its own
 	}
 	f.mu.Lock()
