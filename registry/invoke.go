@@ -231,6 +231,12 @@ func clip(s string) string {
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:maxErrorText], ""), len(s))
 }
 
+// clipped is a host's error whose text goes on record.
+type clipped struct{ err error }
+
+func (e *clipped) Error() string { return clip(e.err.Error()) }
+func (e *clipped) Unwrap() error { return e.err }
+
 // clipName bounds a name that a model made up.
 func clipName(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")

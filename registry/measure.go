@@ -35,5 +35,8 @@ func (a *Action) readMeasure(ctx context.Context, params any) (float64, error) {
 	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
 		err = errors.New("the measure is no finite number")
 	}
-	return v, err
+	if err != nil {
+		return 0, &clipped{err}
+	}
+	return v, nil
 }

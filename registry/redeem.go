@@ -168,7 +168,7 @@ func (r *Registry) baseline(ctx context.Context, q *request) (value *float64, wh
 	}
 	v, err := q.action.readMeasure(ctx, q.value)
 	if err != nil {
-		return nil, clip("the baseline could not be measured: " + err.Error())
+		return nil, "the baseline could not be measured: " + err.Error()
 	}
 	return &v, ""
 }
