@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sallyport-dev/sallyport/approval"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -253,4 +254,10 @@ func TestVanishedAction(t *testing.T) {
 	require.True(t, v.Dismiss, "it was asked in her name")
 	_, err = a.approver.Review(t.Context(), "shop", a.with.Proposal, tina)
 	refusal(t, err, ledger.Unknown, "unknown_proposal")
+
+	desk := approval.NewDesk(a.approver)
+	require.NoError(t, desk.Dismiss(t.Context(), "shop", a.with.Proposal, olga, "no such thing any more"))
+	row := a.row(a.with.Proposal)
+	require.Equal(t, ledger.StateDismissed, row.State(a.reg.Now()))
+	a.refused(a.redeem(), ledger.WasDismissed, "")
 }
