@@ -153,7 +153,7 @@ func TestFloodOfDifferentRefusals(t *testing.T) {
 	records, refusals := s.stands(ledger.AuditQuery{})
 	require.Equal(t, all, records)
 	require.Equal(t, all, refusals)
-	for range 3 {
+	for range 2 {
 		s.invoke(session(t, "ghost-0", authz.Background()), "add_note", `{}`)
 	}
 	records, _ = s.stands(ledger.AuditQuery{})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +29,7 @@ func TestAModelChangesNothingByInvoke(t *testing.T) {
 
 func TestAPersonChangesByInvoke(t *testing.T) {
 	s := open(t)
+	s.run = func(context.Context, Refund) (any, error) { s.pass(time.Second); return s.effects.Add(1), nil }
 	res, err := s.reg.Invoke(t.Context(), registry.Call{Session: person(t, sam).WithOrigin("web"), Action: "refund_order", Params: []byte(refundW1)})
 	require.NoError(t, err)
 	require.Equal(t, registry.Result{Value: int64(1), JSON: []byte("1")}, res)
@@ -35,6 +37,8 @@ func TestAPersonChangesByInvoke(t *testing.T) {
 	require.Len(t, trail, 2)
 	require.Equal(t, []ledger.Event{ledger.EventStarted, ledger.EventFinished}, []ledger.Event{trail[0].Event, trail[1].Event})
 	require.NotEmpty(t, trail[0].Claim)
+	require.Equal(t, s.reg.Now().Add(-time.Second), trail[0].At)
+	require.Equal(t, s.reg.Now(), trail[1].At)
 	for _, r := range trail {
 		require.Equal(t, authz.ID("sam"), r.Operator)
 		require.Equal(t, trail[0].Claim, r.Claim)

@@ -120,6 +120,13 @@ func TestTamperedRowIsNotMeasured(t *testing.T) {
 	require.NoError(t, s.memory.Tamper("shop", id, func(p *ledger.Proposal) { p.Baseline = nil }))
 	s.pass(week)
 	s.judged(id, ledger.Unmeasured, "there is no baseline")
+
+	s = open(t)
+	s.run = func() error { return errRun }
+	id = s.approve()
+	require.NoError(t, s.memory.Tamper("shop", id, func(p *ledger.Proposal) { p.Unmeasured = "" }))
+	s.pass(week)
+	s.judged(id, ledger.Unmeasured, "the run failed")
 }
 
 // A verdict is due when the action's delay has passed after the run, by default after seven days.
