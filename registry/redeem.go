@@ -41,20 +41,10 @@ func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
 // never nil.
 func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
 	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
-	if frameOf(ctx) != nil {
-		q.session = frameOf(ctx).current.Session
-		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
-	}
-	if person.IsZero() {
-		return q, denied(ledger.Forbidden, authz.Decision{Reason: authz.ReasonUnknownActor})
-	}
 	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
-	view, err := r.policy.View(ctx, scope, person.ID())
-	if err != nil {
-		return q, r.noFacts(err)
-	}
-	if d := view.Human(person); !d.Allowed {
-		return q, denied(ledger.Forbidden, d)
+	if f := frameOf(ctx); f != nil {
+		q.session = f.current.Session
+		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
 	}
 	row, err := r.book.Proposal(ctx, scope, id)
 	switch {
@@ -68,6 +58,13 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 		return q, &Refusal{Code: ledger.Tampered, Proposal: &row, Err: err}
 	}
 	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
+	view, err := r.policy.View(ctx, scope, person.ID())
+	if err != nil {
+		return q, r.noFacts(err)
+	}
+	if d := view.Human(person); !d.Allowed {
+		return q, denied(ledger.Forbidden, d)
+	}
 	return q, nil
 }
 
