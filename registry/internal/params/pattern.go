@@ -3,11 +3,8 @@ package params
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"regexp/syntax"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -51,24 +48,4 @@ func compilePattern(expr string) (*regexp.Regexp, int, error) {
 	}
 	re, err := regexp.Compile(expr)
 	return re, len(program.Inst), err
-}
-
-// splitFragment returns the tokens of a percent-encoded JSON pointer.
-func splitFragment(fragment string) ([]string, bool) {
-	path, err := url.PathUnescape(fragment)
-	if err != nil || path != "" && path[0] != '/' {
-		return nil, false
-	}
-	tokens := strings.Split(path, "/")[1:]
-	for i, token := range tokens {
-		tokens[i] = pointerUnescaper.Replace(token)
-	}
-	return tokens, true
-}
-
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-func index(token string, length int) (int, bool) {
-	i, err := strconv.Atoi(token)
-	return i, err == nil && i >= 0 && i < length
 }

@@ -80,7 +80,7 @@ func (p *quickPlanner) plan(s *jsonschema.Schema) *rule {
 		return r
 	}
 	if s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.AllOf != nil || s.AnyOf != nil ||
-		s.OneOf != nil || s.If != nil || s.Const != nil || s.PropertyNames != nil || s.PatternProperties != nil ||
+		s.OneOf != nil || s.If != nil || s.Const != nil || s.PatternProperties != nil ||
 		s.Dependencies != nil || s.DependentRequired != nil || s.DependentSchemas != nil ||
 		s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil || s.UniqueItems || s.Contains != nil ||
 		s.AdditionalItems != nil || s.PrefixItems != nil || s.ContentSchema != nil || s.MultipleOf != nil ||
