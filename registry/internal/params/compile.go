@@ -49,6 +49,7 @@ func Compile(raw json.RawMessage) (schema *Schema, err error) {
 		return nil, compileError(err)
 	}
 	ownNames(s.compiled)
+	counted.done.Store(true)
 	s.patterns = int(counted.size.Load())
 	if size.defaults {
 		if s.defaults, err = s.planDefaults(); err != nil {

@@ -62,6 +62,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"a back reference", object(`"a":{"pattern":"(a)\\1"}`), "cannot be used"},
 		{"a long pattern", object(`"a":{"pattern":"` + strings.Repeat("a", 5_000) + `"}`), "too large"},
 		{"a large pattern", object(`"a":{"pattern":"` + strings.Repeat("(a?b?c?){1000}", 20) + `"}`), "too large"},
+		{"many large patterns", object(`"a":{"allOf":[` + strings.Repeat(`{"pattern":"(a?b?c?){999}"},`, 500) + `{}]}`), "all patterns together are too large"},
 		{"a bad pattern property", `{"type":"object","patternProperties":{"(?!a)":{}}}`, "cannot be used"},
 		{"a default of another type", object(`"a":{"type":"integer","default":"x"}`), "the default at /properties/a is not allowed by its own schema (expected integer)"},
 		{"a default without an exact form", object(`"a":{"default":0.10000000000000000001}`), "has no exact form"},
@@ -170,6 +171,7 @@ func TestCostIsBounded(t *testing.T) {
 		{"doubling at one value, any of", chain("anyOf"), `{"a":1}`, "too costly"},
 		{"doubling at each level", `{"type":"object","$defs":{"n":{"anyOf":[{"properties":{"x":{"$ref":"#/$defs/n"}},"required":["y"]},{"properties":{"x":{"$ref":"#/$defs/n"}},"required":["z"]}]}},"properties":{"a":{"$ref":"#/$defs/n"}}}`, deep, "too costly"},
 		{"doubling beside a reference", `{"type":"object","$defs":{"m":{"properties":{"x":{"$ref":"#/$defs/n"}}},"n":{"$ref":"#/$defs/m","properties":{"x":{"$ref":"#/$defs/n"}}}},"properties":{"a":{"$ref":"#/$defs/n"}}}`, deep, "too costly"},
+		{"doubling beside a reference, less deep", `{"type":"object","$defs":{"m":{"properties":{"x":{"$ref":"#/$defs/n"}}},"n":{"$ref":"#/$defs/m","properties":{"x":{"$ref":"#/$defs/n"}}}},"properties":{"a":{"$ref":"#/$defs/n"}}}`, `{"a":` + strings.Repeat(`{"x":`, 35) + `1` + strings.Repeat(`}`, 36), "too costly"},
 		{"doubling where only a verdict is wanted", `{"type":"object","$defs":{"n":{"properties":{"x":{"$ref":"#/$defs/n"}},"patternProperties":{"x":{"$ref":"#/$defs/n"}},"required":["y"]}},"properties":{"a":{"not":{"$ref":"#/$defs/n"}}}}`, deep, ""},
 		{"many unique items", object(`"a":{"uniqueItems":true}`), `{"a":[` + strings.Join(unequal, ",") + `]}`, "too many items have to be unique"},
 		{"a long text for many patterns", object(`"a":{"allOf":[` + strings.Repeat(`{"pattern":"(x?y?z?){300}$"},`, 20) + `{}]}`), `{"a":"` + strings.Repeat("x", 200_000) + `"}`, "too costly"},
@@ -186,6 +188,13 @@ func TestCostIsBounded(t *testing.T) {
 			}
 		})
 	}
+	t.Run("patterns in documents do not add up", func(t *testing.T) {
+		s := compile(t, object(`"a":{"format":"regex"}`))
+		for range 100 {
+			_, err := s.Parse([]byte(`{"a":"(a?b?c?){999}"}`), canon.Options{})
+			require.NoError(t, err)
+		}
+	})
 	t.Run("looking for a property", func(t *testing.T) {
 		s := compile(t, `{"type":"object","anyOf":[{"$ref":"#"},{"$ref":"#"}]}`)
 		require.False(t, s.HasProperty("a", "b"))

@@ -12,22 +12,31 @@ import (
 
 const (
 	maxPatternBytes = 4 << 10
-	maxPatternSize  = 10_000 // instructions of one compiled program
+	maxPatternSize  = 10_000  // instructions of one compiled program
+	maxPatternsSize = 200_000 // of all programs of a schema
 )
 
-var errPatternSize = errors.New("it is too large")
+var (
+	errPatternSize  = errors.New("it is too large")
+	errPatternsSize = errors.New("all patterns together are too large")
+)
 
 // patterns compiles regular expressions within bounds and adds up their sizes.
 // Matching takes time proportional to a program's size times the length of the
 // text, so that the sum bounds what a document can cost.
-type patterns struct{ size atomic.Int64 }
+type patterns struct {
+	size atomic.Int64
+	done atomic.Bool // the schema is compiled; what follows is in documents
+}
 
 func (p *patterns) compile(expr string) (jsonschema.Regexp, error) {
 	re, size, err := compilePattern(expr)
 	if err != nil {
 		return nil, err
 	}
-	p.size.Add(int64(size))
+	if !p.done.Load() && p.size.Add(int64(size)) > maxPatternsSize {
+		return nil, errPatternsSize
+	}
 	return re, nil
 }
 

@@ -94,6 +94,8 @@ func (p *quickPlanner) plan(s *jsonschema.Schema) *rule {
 		if s.DraftVersion < 2019 {
 			return r
 		}
+		// Two ways into a value would double the work at every level.
+		p.beyond = p.beyond || s.Properties != nil || s.AdditionalProperties != nil || s.Items != nil || s.Items2020 != nil
 	}
 	if s.Types != nil {
 		for _, name := range s.Types.ToStrings() {
