@@ -36,11 +36,11 @@
 //
 //	empty                nothing but white space
 //	null                 the document is null, which is not the same as {}
-//	not_an_object        the top level is something else
+//	not_an_object        it begins with anything but {; a byte order mark too
 //	too_large            longer than MaxBytes, as given or as canonical text
 //	too_deep             more than MaxDepth levels
 //	bad_utf8             a byte that is not part of valid UTF-8
-//	syntax               not JSON; a byte order mark outside a string too
+//	syntax               not JSON
 //	trailing_data        anything but white space after the document
 //	lone_surrogate       a \u escape that is half of a surrogate pair
 //	duplicate_name       one name twice in one object
@@ -54,6 +54,9 @@
 // Size is judged first, then UTF-8, then everything else in reading order; the
 // members of one object are compared with one another when it ends. The work
 // is linear in the size of the document, up to sorting, whatever it contains.
+//
+// Everything here is an immutable value or a pure function, safe for
+// concurrent use; slices that are returned belong to the caller.
 package canon
 
 import "strings"

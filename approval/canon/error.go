@@ -36,8 +36,8 @@ var reasons = [...]struct{ code, advice string }{
 	ReasonEmpty:        {"empty", "send an object; {} if there are no parameters"},
 	ReasonNull:         {"null", "send an object; {} if there are no parameters"},
 	ReasonNotObject:    {"not_an_object", "the parameters must be one JSON object"},
-	ReasonSize:         {"too_large", "at most 262144 bytes are allowed"},
-	ReasonDepth:        {"too_deep", "at most 64 levels of arrays and objects are allowed"},
+	ReasonSize:         {"too_large", "at most " + strconv.Itoa(MaxBytes) + " bytes are allowed"},
+	ReasonDepth:        {"too_deep", "at most " + strconv.Itoa(MaxDepth) + " levels of arrays and objects are allowed"},
 	ReasonUTF8:         {"bad_utf8", "the text must be valid UTF-8"},
 	ReasonSyntax:       {"syntax", "this is not valid JSON"},
 	ReasonTrailing:     {"trailing_data", "nothing may follow the object"},
@@ -45,7 +45,7 @@ var reasons = [...]struct{ code, advice string }{
 	ReasonDuplicate:    {"duplicate_name", "a name may occur once in an object"},
 	ReasonFoldClash:    {"case_fold_clash", "names in an object may not differ only by case"},
 	ReasonNegativeZero: {"negative_zero", "write 0, or send the number as a string"},
-	ReasonNumberLength: {"number_too_long", "a number has at most 128 characters; send it as a string"},
+	ReasonNumberLength: {"number_too_long", "a number has at most " + strconv.Itoa(maxNumber) + " characters; send it as a string"},
 	ReasonRange:        {"number_out_of_range", "send the number as a string"},
 	ReasonInexact:      {"inexact_number", "write fewer digits, or send the number as a string"},
 	ReasonNotCanonical: {"not_canonical", "the stored text is not in its canonical form"},
@@ -85,13 +85,15 @@ type Error struct {
 	// Reason is why.
 	Reason Reason
 	// Pointer is the RFC 6901 pointer to the value or member concerned; "" is
-	// the whole document. A fault in a name, or between members, points to the
-	// object around it. The names in it come from the document: quote them
-	// before showing, as Error does.
+	// the whole document. Of two clashing names it is the later member; a fault
+	// inside a name, or between members, points to the object around it. The
+	// names in it come from the document: quote them before showing, as the
+	// method Error does.
 	Pointer string
 	// Offset is the byte in the given text at which the fault was seen: the
 	// first byte of a number, the name of the later of two clashing members,
-	// the backslash of a lone surrogate, the end of a text that stops early.
+	// the backslash of a lone surrogate, the end of a text that stops early; 0
+	// for a text that is too large to be read.
 	Offset int
 }
 

@@ -8,9 +8,10 @@ import (
 const (
 	// maxNumber is the most characters of a number literal.
 	maxNumber = 128
-	// exactDigits is how many digits any decimal may have and still be the
-	// shortest that identifies its binary64 number (DBL_DIG of C), as long as
-	// the number is not near the ends of the range, which exactPoint keeps off.
+	// exactDigits is how many digits a decimal may have and surely be the
+	// shortest that identifies its binary64 number: since 10^15 < 2^52, such
+	// decimals lie further apart than binary64 numbers do (DBL_DIG of C). That
+	// holds where binary64 has its full 53 bits, well within exactPoint.
 	exactDigits = 15
 	exactPoint  = 300
 )

@@ -32,8 +32,10 @@ func canonicalize(src []byte, o Options, anyTop bool) (string, error) {
 	if !utf8.Valid(src) {
 		return "", badUTF8(src)
 	}
-	var room [24]member // enough for most documents, and not on the heap
-	s := scanner{src: src, out: make([]byte, 0, len(src)), allowFold: o.AllowFoldClash, members: room[:0]}
+	s := scanner{src: src, allowFold: o.AllowFoldClash}
+	s.out = make([]byte, 0, len(src))
+	s.members = make([]member, 0, 24)
+	s.decoded = make([]byte, 0, 64)
 	if r := s.document(anyTop); r != 0 {
 		return "", &Error{Reason: r, Pointer: pointer(s.path), Offset: s.at}
 	}
@@ -205,7 +207,7 @@ func (s *scanner) object(depth int) Reason {
 
 // member reads one name with its value, inside an object at the given depth.
 func (s *scanner) member(depth int) Reason {
-	m := member{at: s.i, start: len(s.out)}
+	m := member{at: int32(s.i), start: int32(len(s.out))}
 	if s.peek() != '"' {
 		return s.fail(ReasonSyntax, s.i)
 	}
@@ -221,10 +223,10 @@ func (s *scanner) member(depth int) Reason {
 	s.out = append(s.out, ':')
 	s.space()
 	if r = s.value(depth + 1); r != 0 {
-		s.path = append(s.path, string(m.name))
+		s.path = append(s.path, string(s.bytes(m.name)))
 		return r
 	}
-	m.end = len(s.out)
+	m.end = int32(len(s.out))
 	s.members = append(s.members, m)
 	return 0
 }

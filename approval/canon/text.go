@@ -11,10 +11,9 @@ var needsCare = func() (t [256]bool) {
 	return t
 }()
 
-// text reads one string, writes it in canonical form and returns it decoded:
-// a part of src, or of s.decoded if its spelling has escapes. The source is
-// known to be valid UTF-8.
-func (s *scanner) text() ([]byte, Reason) {
+// text reads one string, writes it in canonical form and says where its decoded
+// bytes are. The source is known to be valid UTF-8.
+func (s *scanner) text() (span, Reason) {
 	open := s.i
 	i := open + 1
 	for i < len(s.src) && !needsCare[s.src[i]] {
@@ -25,30 +24,29 @@ func (s *scanner) text() ([]byte, Reason) {
 	case '"':
 		s.i++
 		s.out = append(s.out, s.src[open:s.i]...)
-		return s.src[open+1 : i], 0
+		return span{int32(open + 1), int32(i), false}, 0
 	case '\\':
 		return s.escapedText(open + 1)
 	}
-	return nil, s.fail(ReasonSyntax, s.i)
+	return span{}, s.fail(ReasonSyntax, s.i)
 }
 
 // escapedText goes on with a string at its first backslash.
-func (s *scanner) escapedText(start int) ([]byte, Reason) {
+func (s *scanner) escapedText(start int) (span, Reason) {
 	from := len(s.decoded)
 	s.decoded = append(s.decoded, s.src[start:s.i]...)
 	for {
 		switch s.peek() {
 		case '"':
 			s.i++
-			text := s.decoded[from:]
-			s.out = appendText(s.out, text)
-			return text, 0
+			s.out = appendText(s.out, s.decoded[from:])
+			return span{int32(from), int32(len(s.decoded)), true}, 0
 		case '\\':
 			if r := s.escape(); r != 0 {
-				return nil, r
+				return span{}, r
 			}
 		default:
-			return nil, s.fail(ReasonSyntax, s.i)
+			return span{}, s.fail(ReasonSyntax, s.i)
 		}
 		run := s.i
 		for s.i < len(s.src) && !needsCare[s.src[s.i]] {
