@@ -44,6 +44,7 @@ type request struct {
 	index   int
 	action  *Action
 	params  canon.Object
+	proved  bool // params have passed before, for the same action
 	value   any
 	targets []authz.Path
 	version string
@@ -150,15 +151,23 @@ func (r *Registry) available(ctx context.Context, q *request) (err error) {
 	return nil
 }
 
-// understand canonicalizes and validates the parameters, once, and learns from the host what they touch.
+// understand canonicalizes and validates the parameters, once, and learns from the host what they touch. What
+// a proposal stores is canonical already, and validated again.
 func (r *Registry) understand(ctx context.Context, q *request) (err error) {
-	if q.params, err = q.action.schema.Parse(q.input, q.action.options); err != nil {
-		return invalid(err)
+	switch {
+	case q.proved: // by the request that this one repeats
+		q.value, err = q.action.again(q.params)
+	case q.row != nil:
+		q.params = q.row.Params
+		if err = q.action.schema.Validate(q.params); err == nil {
+			q.value, err = q.action.decode(q.params)
+		}
+	default:
+		if q.params, err = q.action.schema.Parse(q.input, q.action.options); err == nil {
+			q.value, err = q.action.decode(q.params)
+		}
 	}
-	if q.row != nil && q.params != q.row.Params {
-		return &Refusal{Code: ledger.Stale, Err: errors.New("the parameters are canonicalized differently now")}
-	}
-	if q.value, err = q.action.decode(q.params); err != nil {
+	if err != nil {
 		return invalid(err)
 	}
 	if !q.view.Could(q.session, q.index) {

@@ -126,7 +126,7 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 			r.log.ErrorContext(ctx, "a run function panicked", "action", q.action.Name, "stack", string(debug.Stack()))
 		}
 	}()
-	value, err := q.action.decode(q.params)
+	value, err := q.action.again(q.params)
 	if err == nil {
 		value, err = q.action.run(ctx, value)
 	}

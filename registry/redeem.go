@@ -57,7 +57,7 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
 		return q, &Refusal{Code: ledger.Tampered, Proposal: &row, Err: err}
 	}
-	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
+	q.session, q.name = row.Session, row.Action
 	view, err := r.policy.View(ctx, scope, person.ID())
 	if err != nil {
 		return q, r.noFacts(err)
@@ -118,7 +118,9 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 		}
 		return r.book.Finish(calm, f)
 	}
-	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
+	again := &request{
+		session: q.session, name: q.name, question: q.question, person: q.person, at: q.at, row: q.row, params: q.params, proved: true,
+	}
 	if err := r.approvable(calm, again); err != nil {
 		err := errors.Join(err, settle(outcome{err: err}))
 		refusal, _ := errors.AsType[*Refusal](err)
