@@ -4,7 +4,7 @@
 // a store and fails where it is told to, and [Sweep] lets it fail at every call of a scenario in turn.
 // [NewEntry] and the functions beside it make proposals and changes that differ only in what a test is about.
 //
-// Nothing here reads a clock or draws random numbers, except that races are run with goroutines.
+// Nothing here reads a clock or draws random numbers; only the order of the goroutines that race is chance.
 package ledgertest
 
 import (
