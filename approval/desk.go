@@ -32,10 +32,12 @@ func NewDesk(reg *registry.Registry) *Desk { return &Desk{reg} }
 func (d *Desk) Registry() *registry.Registry { return d.reg }
 
 // Proposed is an open proposal. The token is the principal's own, and zero unless the principal may approve.
-// Give it to nobody but the principal.
+// Give it to nobody but the principal. Standing names a standing grant that covers the proposal, if one does:
+// [registry.Registry.RedeemStanding] uses it.
 type Proposed struct {
 	Proposal ledger.Proposal
 	Token    token.Token
+	Standing string
 }
 
 // Opening is what a person finds when they open a proposal. The token is zero if they may only look: then
@@ -97,7 +99,7 @@ func (d *Desk) entry(a registry.Admission, row ledger.Proposal) (ledger.Entry, e
 }
 
 func (d *Desk) proposed(p ledger.Proposal, a registry.Admission, person authz.Person) (Proposed, error) {
-	out := Proposed{Proposal: p}
+	out := Proposed{Proposal: p, Standing: a.Standing}
 	if a.MayDecide {
 		t, err := d.sign(&p, person, a)
 		if err != nil {

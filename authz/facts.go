@@ -24,8 +24,9 @@ type Override struct {
 // Grant allows or denies a model one tool, as a layer above its roles. A deny removes the tool. An allow
 // unlocks an explicit tool that roles and overrides permit already; it never exceeds them.
 type Grant struct {
-	Tool   string
-	Effect Effect
+	Tool     string
+	Effect   Effect
+	Standing *Standing // of an allow: approval in advance, besides
 }
 
 // Role is a set of permissions with overrides of its own. Roles never deny by what they lack.
@@ -50,6 +51,7 @@ type Actor struct {
 type Settings struct {
 	Ceiling  Mode     // the highest mode a model may attempt; zero means Read
 	Disabled []string // names of tools that no model may use
+	Standing bool     // standing grants are on
 }
 
 // Facts is one snapshot of everything that bears on the decisions about some actors in one scope. It is never

@@ -74,6 +74,12 @@ func (f *Facts) clone() *Facts {
 	for i := range c.Actors {
 		a := &c.Actors[i]
 		a.Roles, a.Grants, a.Overrides = slices.Clone(a.Roles), slices.Clone(a.Grants), cloneOverrides(a.Overrides)
+		for j := range a.Grants {
+			if g := &a.Grants[j]; g.Standing != nil {
+				standing := *g.Standing
+				g.Standing = &standing
+			}
+		}
 	}
 	return &c
 }
@@ -107,7 +113,7 @@ func (f *Facts) validate(old *Facts) error {
 		roles[r.Name] = true
 		overrides("role "+r.Name, r.Overrides)
 	}
-	kinds := map[ID]Kind{}
+	kinds, standing := map[ID]Kind{}, map[string]bool{}
 	for _, a := range f.Actors {
 		if a.ID == "" || kinds[a.ID] != 0 || a.Kind != Human && a.Kind != Model {
 			fault("actor %q lacks a kind or an id of its own", a.ID)
@@ -121,6 +127,12 @@ func (f *Facts) validate(old *Facts) error {
 		for _, g := range a.Grants {
 			if g.Tool == "" || g.Effect > Allow {
 				fault("actor %q: a grant lacks a tool or a known effect", a.ID)
+			}
+			if g.Standing != nil && (g.Effect != Allow || g.Standing.ID == "" || standing[g.Standing.ID]) {
+				fault("actor %q: a standing grant is no allow, or has no id of its own", a.ID)
+			}
+			if g.Standing != nil {
+				standing[g.Standing.ID] = true
 			}
 		}
 		kinds[a.ID] = a.Kind

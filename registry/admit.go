@@ -25,7 +25,8 @@ type Admission struct {
 	At        time.Time // the one reading of the clock for this decision
 	ExpiresAt time.Time // of a proposal made now
 	Limits    ledger.Limits
-	MayDecide bool // the person asked about may approve it
+	MayDecide bool   // the person asked about may approve it
+	Standing  string // id of a standing grant that covers it; spent or not, the claim will tell
 }
 
 // request is a call on its way through the checks.
@@ -39,6 +40,8 @@ type request struct {
 
 	row        *ledger.Proposal // that was proposed before
 	redemption *Redemption      // that asks to run it
+	grant      *authz.Standing  // that approves it in advance
+	spent      []string         // ids of grants that have no use left
 
 	view    *authz.View
 	index   int
@@ -65,7 +68,7 @@ func (r *Registry) admission(q *request) Admission {
 	return Admission{
 		Session: q.session, Action: q.action, Params: q.params, Targets: slices.Clone(q.targets), Version: q.version,
 		At: q.at, ExpiresAt: q.at.Add(r.lifetime).Truncate(time.Second), Limits: r.limits,
-		MayDecide: q.mayDecide().Allowed,
+		MayDecide: q.mayDecide().Allowed, Standing: r.standingID(q),
 	}
 }
 

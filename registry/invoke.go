@@ -158,6 +158,9 @@ func (q *request) record(event ledger.Event, code ledger.Code) ledger.Record {
 	if q.row != nil {
 		rec.Proposal = q.row.ID
 	}
+	if q.grant != nil {
+		rec.Grant = q.grant.ID
+	}
 	return rec
 }
 
@@ -169,8 +172,8 @@ func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
 		refusal = &Refusal{Code: ledger.RunFailed, Err: err}
 	}
 	calm := context.WithoutCancel(ctx)
-	if q.redemption != nil && refusal.Proposal == nil {
-		row, err := r.book.Proposal(calm, q.redemption.Scope, q.row.ID)
+	if (q.redemption != nil || q.grant != nil) && refusal.Proposal == nil {
+		row, err := r.book.Proposal(calm, q.session.Scope(), q.row.ID)
 		if err == nil {
 			if final, was := decided(&row, row.State(q.at)); was {
 				refusal = final
