@@ -50,18 +50,18 @@ func (e Explanation) String() string {
 	}
 	fmt.Fprintf(&b, "%s (%s), by view %d\n", verdict, e.Decision.Reason, e.View)
 	for _, s := range e.Steps {
-		mark, does := "  ", "denies"
+		mark, says := "  ", "no"
 		if s.Decided {
 			mark = "->"
 		}
 		if s.Allows {
-			does = "allows"
+			says = "yes"
 		}
-		fmt.Fprintf(&b, "%s %s: %s %s", mark, s.Who, s.Layer, does)
+		fmt.Fprintf(&b, "%s %s: %s", mark, s.Who, says)
 		if !s.Target.IsZero() {
 			fmt.Fprintf(&b, " on %s", s.Target)
 		}
-		fmt.Fprintf(&b, " (%s): %s\n", s.Reason, s.Rule)
+		fmt.Fprintf(&b, ", %s: %s\n", s.Reason, s.Rule)
 	}
 	return b.String()
 }
@@ -176,9 +176,11 @@ func (v *View) explainTarget(a *actor, t *tool, path Path, q Question) []Step {
 			steps = append(steps, Step{Who: a.id, Target: path, Layer: LayerRole, Allows: true, Reason: ReasonRole, Rule: v.roleRule(a, perm)})
 		}
 	}
-	return append(steps, Step{
-		Who: a.id, Target: path, Layer: LayerDefault, Reason: ReasonNoPermission, Rule: "what nothing allows is refused",
-	})
+	if len(steps) > 0 {
+		return steps
+	}
+	rule := fmt.Sprintf("neither role nor override gives %s here", v.policy.perms[perms[0]])
+	return []Step{{Who: a.id, Target: path, Layer: LayerDefault, Reason: ReasonNoPermission, Rule: rule}}
 }
 
 // rules lists the nearest override on a path that names a permission, if it is in force.
