@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/approval"
@@ -141,7 +142,7 @@ func (l *library) reasons(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l.say("%s, %s %s\n%s", s, q.action, q.target, why)
+		l.say("%s: %s\n%s", s, strings.TrimSpace(q.action+" "+q.target), why)
 	}
 	may, err := l.reg.WhoMay(ctx, olga, scope, "edit_document", authz.ToPerform, authz.MustPath("/history/rome"))
 	if err != nil {

@@ -17,27 +17,27 @@ func Example() {
 	//   guide      list_documents (read) read_document (read)
 	//
 	// Why, in the words that only the owner gets to see:
-	// guide for vera in library, edit_document
+	// guide for vera in library: edit_document
 	// refused (above_ceiling), by view 3
 	// -> guide: no, above_ceiling: a model whose only role is viewer reads
 	//    guide: no, no_permission: docs:edit is allowed on no target
 	//
-	// archivist for ivan in library, edit_document /history/rome/fall-of-rome
+	// archivist for ivan in library: edit_document /history/rome/fall-of-rome
 	// allowed (role), by view 4
 	// -> archivist: yes on /history/rome/fall-of-rome, role: editor has docs:edit
 	// -> ivan: yes on /history/rome/fall-of-rome, allow_override: the override of ivan at /history allows docs:edit
 	//
-	// archivist for ivan in library, edit_document /science/physics/light
+	// archivist for ivan in library: edit_document /science/physics/light
 	// refused (deny_override), by view 5
 	// -> archivist: no on /science/physics/light, deny_override: the override of archivist at /science denies docs:edit
 	//    archivist: yes on /science/physics/light, role: editor has docs:edit
 	//
-	// archivist for vera in library, edit_document /history/rome/fall-of-rome
+	// archivist for vera in library: edit_document /history/rome/fall-of-rome
 	// refused (no_permission), by view 6
 	// -> archivist: yes on /history/rome/fall-of-rome, role: editor has docs:edit
 	// -> vera: no on /history/rome/fall-of-rome, no_permission: neither role nor override gives docs:edit here
 	//
-	// archivist for ivan in library, read_document /history/sealed/letters
+	// archivist for ivan in library: read_document /history/sealed/letters
 	// refused (deny_override), by view 7
 	// -> archivist: yes on /history/sealed/letters, role: editor has docs:read
 	// -> ivan: no on /history/sealed/letters, deny_override: the override of ivan at /history/sealed denies docs:read
