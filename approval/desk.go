@@ -76,7 +76,7 @@ func (d *Desk) Propose(ctx context.Context, c registry.Call) (Proposed, error) {
 			return d.proposed(p, a, a.Session.Human())
 		}
 	}
-	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, a.Session.Human()), unwritten(err))
+	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, authz.Person{}), unwritten(err))
 }
 
 // entry makes the row of an admitted call. Row has what a revision adds.

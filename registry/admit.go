@@ -35,7 +35,8 @@ type request struct {
 	name     string
 	input    []byte
 	question authz.Question
-	person   authz.Person // the operator, or the person asked about
+	person   authz.Person // the operator
+	asked    bool         // the person is only asked about, and decides nothing
 	at       time.Time
 
 	row        *ledger.Proposal // that was proposed before
@@ -57,7 +58,7 @@ type request struct {
 // who may be nobody, may approve it. It is for proposing and for hosts that want to know beforehand; a read
 // is admitted if it may run. The error is a [*Refusal], which is recorded.
 func (r *Registry) Admit(ctx context.Context, c Call, person authz.Person) (Admission, error) {
-	q := &request{session: c.Session, name: c.Action, input: c.Params, question: authz.ToAsk, person: person, at: r.Now()}
+	q := &request{session: c.Session, name: c.Action, input: c.Params, question: authz.ToAsk, person: person, asked: true, at: r.Now()}
 	if err := r.admit(ctx, q); err != nil {
 		return Admission{}, r.refuse(ctx, q, err)
 	}

@@ -152,8 +152,10 @@ func encode(value any) ([]byte, error) {
 // record starts a record about the request.
 func (q *request) record(event ledger.Event, code ledger.Code) ledger.Record {
 	rec := ledger.Record{
-		At: q.at, Event: event, Code: code, Session: q.session, Operator: q.person.ID(),
-		Action: clipName(q.name), Targets: q.targets, Params: q.params,
+		At: q.at, Event: event, Code: code, Session: q.session, Action: clipName(q.name), Targets: q.targets, Params: q.params,
+	}
+	if !q.asked {
+		rec.Operator = q.person.ID()
 	}
 	if q.row != nil {
 		rec.Proposal = q.row.ID
