@@ -1,7 +1,8 @@
-// Replay plays recorded work of real models through a gate and prints what became of it:
+// Replay plays recorded calls through a gate and prints what became of it:
 //
 //	go run ./examples/replay injections    7,204 calls, most of them asked for by planted instructions
 //	go run ./examples/replay agentdojo     679 pairs of a user's task and a planted one, with a person who approves
+//	go run ./examples/replay bfcl          160 conversations over 128 tools, some of which arrive in mid-session
 package main
 
 import (
@@ -26,6 +27,7 @@ func main() {
 // replays are the recordings by name.
 var replays = map[string]func(context.Context, io.Writer) error{
 	"agentdojo":  replayAgentDojo,
+	"bfcl":       replayBFCL,
 	"injections": replayInjections,
 }
 
