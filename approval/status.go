@@ -39,18 +39,30 @@ func OwnProposals(book ledger.Store) *registry.Action {
 		Permission:  ReadOwnProposals, Mode: authz.Read,
 	}, func(ctx context.Context, q StatusQuery) (Status, error) {
 		call, _ := registry.CallFrom(ctx)
-		p, err := book.Proposal(ctx, call.Session.Scope(), q.Proposal)
-		if err == nil && !own(&p, call.Session) {
-			err = ledger.ErrNotFound
-		}
+		s, err := status(ctx, book, call.Session, q.Proposal, call.At)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return Status{}, registry.Public(errors.New("there is no such proposal of yours"))
 		}
-		if err != nil {
-			return Status{}, err
-		}
-		return statusOf(&p, call.At), nil
+		return s, err
 	})
+}
+
+// Status says what became of a session's own proposal. It is for surfaces that tell a model about the past:
+// the ledger knows, whatever a conversation says. The error is [ledger.ErrNotFound] for a proposal that is
+// not the session's own, or the store's.
+func (d *Desk) Status(ctx context.Context, s authz.Session, proposal string) (Status, error) {
+	return status(ctx, d.reg.Ledger(), s, proposal, d.reg.Now())
+}
+
+func status(ctx context.Context, book ledger.Store, s authz.Session, id string, now time.Time) (Status, error) {
+	p, err := book.Proposal(ctx, s.Scope(), id)
+	if err != nil {
+		return Status{}, err
+	}
+	if !own(&p, s) {
+		return Status{}, ledger.ErrNotFound
+	}
+	return statusOf(&p, now), nil
 }
 
 func own(p *ledger.Proposal, s authz.Session) bool {
