@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
@@ -20,7 +21,7 @@ type StatusQuery struct {
 }
 
 // Status is what became of a proposal, in the words of the ledger. No two of these can be mistaken for one
-// another: waiting, expired, dismissed, done, failed, interrupted.
+// another: waiting, running, done, failed, interrupted, dismissed, revised, expired.
 type Status struct {
 	Proposal  string          `json:"proposal"`
 	Action    string          `json:"action"`
@@ -28,6 +29,7 @@ type Status struct {
 	ExpiresAt *time.Time      `json:"expires_at,omitempty"` // while it waits
 	Reason    string          `json:"reason,omitempty"`     // why it was dismissed, or what failed, as far as that is public
 	Result    json.RawMessage `json:"result,omitempty"`
+	Successor string          `json:"successor,omitempty"` // the proposal that takes the place of one that was revised
 }
 
 // OwnProposals returns a read by which a session sees the state of its own proposals: those of the same model
@@ -62,7 +64,14 @@ func status(ctx context.Context, book ledger.Store, s authz.Session, id string, 
 	if !own(&p, s) {
 		return Status{}, ledger.ErrNotFound
 	}
-	return statusOf(&p, now), nil
+	st := statusOf(&p, now)
+	if next, ok := strings.CutPrefix(p.Note, supersededBy); ok && p.Decision == ledger.Dismissed {
+		// Only a successor that says so itself is one: a note is what anybody may write who says no.
+		if q, err := book.Proposal(ctx, s.Scope(), next); err == nil && q.Supersedes == p.ID {
+			st.Status, st.Reason, st.Successor = "revised", "a person changed it; what takes its place is decided about by itself", next
+		}
+	}
+	return st, nil
 }
 
 func own(p *ledger.Proposal, s authz.Session) bool {

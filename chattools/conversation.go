@@ -99,6 +99,8 @@ func meaning(status string) string {
 		return "It still waits for a person. Nothing has been changed."
 	case "done":
 		return "A person approved it, it ran, and it is done."
+	case "revised":
+		return "A person changed its parameters; it did not run. The successor waits or was decided by itself."
 	case "dismissed":
 		return "A person said no to it. It did not run and will not run."
 	case "expired":
@@ -135,14 +137,15 @@ func (g *Gate) learn(ctx context.Context, s authz.Session, c *Conversation) ([]N
 			call := callOf(c.Messages, i, j)
 			switch {
 			case a.Proposal != "":
-				n, err := g.truth(ctx, s, call, a)
-				if err != nil {
-					return nil, err
+				for id := a.Proposal; id != ""; { // a revised proposal, and what took its place
+					n, err := g.truth(ctx, s, call, id)
+					if err != nil {
+						return nil, err
+					}
+					if id = n.Successor; told[n.Call+"\x00"+n.Proposal] != "" || !saidAlready(a, n) {
+						add(n)
+					}
 				}
-				if told[n.Call+"\x00"+n.Proposal] == "" && saidAlready(a, n) {
-					continue
-				}
-				add(n)
 			case a.Status == Done && g.changes(call.Name):
 				add(Notice{approval.Status{Action: call.Name, Status: noRecord}, call.ID})
 			}
@@ -153,15 +156,18 @@ func (g *Gate) learn(ctx context.Context, s authz.Session, c *Conversation) ([]N
 
 // saidAlready reports whether the answer itself told the model what the ledger says.
 func saidAlready(a Answer, n Notice) bool {
+	if a.Proposal != n.Proposal {
+		return false
+	}
 	return a.Status == NeedsApproval && n.Status.Status == "waiting" || a.Status == Done && n.Status.Status == "done" ||
 		a.Status == Failed && n.Status.Status == "failed"
 }
 
-// truth is what the ledger says about the proposal that an answer names.
-func (g *Gate) truth(ctx context.Context, s authz.Session, call Call, a Answer) (Notice, error) {
-	st, err := g.desk.Status(ctx, s, a.Proposal)
+// truth is what the ledger says about a proposal that an answer names.
+func (g *Gate) truth(ctx context.Context, s authz.Session, call Call, proposal string) (Notice, error) {
+	st, err := g.desk.Status(ctx, s, proposal)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return Notice{approval.Status{Proposal: a.Proposal, Action: call.Name, Status: noRecord}, call.ID}, nil
+		return Notice{approval.Status{Proposal: proposal, Action: call.Name, Status: noRecord}, call.ID}, nil
 	}
 	st.ExpiresAt = nil // the same notice is the same bytes
 	return Notice{st, call.ID}, err
