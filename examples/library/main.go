@@ -194,7 +194,7 @@ func (l *library) conversation(ctx context.Context) error {
 func (l *library) call(ctx context.Context, s authz.Session, name, arguments string) chattools.Answer {
 	l.now = l.now.Add(3 * time.Second)
 	a := l.gate.Call(ctx, s, chattools.Call{Name: name, Arguments: json.RawMessage(arguments)})
-	l.say("  %s %s\n      %s %s%s", name, arguments, a.Status, a.Text, a.Result)
+	l.say("  %s %s\n      %s %s%s", name, arguments, a.Status, a.Text, string(a.Result))
 	return a
 }
 

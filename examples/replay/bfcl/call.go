@@ -48,8 +48,8 @@ func (c *conversation) repeat(ctx context.Context, call Call) {
 		same = a.Status == chattools.Failed && a.Text == want.Error
 	}
 	if !same || c.runs != before+1 {
-		c.differ("%s %s came to %s %s %s after %d runs, recorded %s %s", call.Name, call.Arguments, a.Status, a.Text, a.Result,
-			c.runs-before, want.Result, want.Error)
+		c.differ("%s %s came to %s %s %s after %d runs, recorded %s %s", call.Name, call.Arguments, a.Status, a.Text, string(a.Result),
+			c.runs-before, string(want.Result), want.Error)
 		return
 	}
 	c.count(call, a, writes)
