@@ -45,17 +45,19 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // found. Instants come from the caller, who reads a clock once per decision; a store reads none. Times are
 // kept as [Time] returns them. What is passed in is not kept, and what is returned is the caller's own.
 // Methods are safe for concurrent use. A context that ends before a change began prevents it; later it does
-// not interrupt the change.
+// not interrupt the change. Lists are cut at their limit; a limit of zero means [DefaultPage].
 type Store interface {
 	// Propose inserts an undecided proposal with its record, unless an identical one is open: then it
 	// inserts nothing and returns that one. Identical means equal scope, model, principal, action,
 	// parameters, definition and version; open means undecided and not expired at CreatedAt. It returns a
-	// LimitError if one more open proposal would exceed a limit.
+	// LimitError if one more open proposal would exceed a limit, and ErrConflict if the scope has the id
+	// already. All of this holds among concurrent proposals too.
 	Propose(ctx context.Context, e Entry) (Proposal, error)
 
 	// Revise dismisses an undecided proposal and inserts its successor, in one step. The successor counts
 	// for the limits, its predecessor no longer does, and an identical open proposal is not looked for.
-	// ErrConflict comes with the proposal that was decided before.
+	// ErrConflict comes with the proposal that was decided before. Both are of one scope: for a successor of
+	// another scope the predecessor is not found.
 	Revise(ctx context.Context, r Revision) (Proposal, error)
 
 	// Proposal returns one proposal.
@@ -75,7 +77,8 @@ type Store interface {
 	// proposal as it stands.
 	Dismiss(ctx context.Context, d Dismissal) (Proposal, error)
 
-	// Verify records a verdict on a claimed proposal that has none. ErrConflict says that it has one.
+	// Verify records a verdict on a claimed proposal that has none. ErrConflict says that it has one or was
+	// never claimed.
 	Verify(ctx context.Context, v Verification) error
 
 	// Append adds a record that belongs to no change of a proposal.
