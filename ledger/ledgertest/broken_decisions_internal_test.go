@@ -170,7 +170,9 @@ var decisionFlaws = []flaw{
 				return m.Finish(ctx, f)
 			}
 		}},
-	{"refusals leave a record", []string{"Claim of a decided proposal is a conflict", "the limit of a scope is exact"}, func(b *broken, m *ledger.Memory) {
+	{"refusals leave a record", []string{
+		"Claim of a decided proposal is a conflict", "the limit of a scope is exact",
+	}, func(b *broken, m *ledger.Memory) {
 		b.claim = func(ctx context.Context, c ledger.Claim) (ledger.Proposal, error) {
 			p, err := m.Claim(ctx, c)
 			if err != nil {

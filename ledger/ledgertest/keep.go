@@ -52,7 +52,8 @@ func keepsEveryField(t *suite) {
 
 	f := NewFinish(won, at(2))
 	f.Result, f.Baseline, f.VerifyAt, f.Unmeasured = []byte(`{"z":1, "a":[1.0]}`), &one, at(3), "no measure defined"
-	won.Outcome, won.FinishedAt, won.Result, won.Baseline, won.VerifyAt, won.Unmeasured = ledger.Succeeded, at(2), f.Result, &one, at(3), f.Unmeasured
+	won.Outcome, won.FinishedAt, won.Result = ledger.Succeeded, at(2), f.Result
+	won.Baseline, won.VerifyAt, won.Unmeasured = &one, at(3), f.Unmeasured
 	require.NoError(t, t.store.Finish(t.Context(), f), "Finish")
 	check(won, "a finished row")
 
@@ -135,7 +136,8 @@ func keepsImmutableOnly(t *suite) {
 
 	r := NewRevision(want, 2, At(time.Minute))
 	want = r.Entry.Proposal
-	p.ID, p.Params, p.CreatedAt, p.ExpiresAt, p.Supersedes, p.RevisedBy = want.ID, want.Params, want.CreatedAt, want.ExpiresAt, want.Supersedes, want.RevisedBy
+	p.ID, p.Params, p.CreatedAt, p.ExpiresAt = want.ID, want.Params, want.CreatedAt, want.ExpiresAt
+	p.Supersedes, p.RevisedBy = want.Supersedes, want.RevisedBy
 	r.Entry.Proposal = *p
 	got, err := t.store.Revise(t.Context(), r)
 	require.NoError(t, err, "Revise")

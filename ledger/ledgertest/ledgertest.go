@@ -4,7 +4,7 @@
 // a store and fails where it is told to, and [Sweep] lets it fail at every call of a scenario in turn.
 // [NewEntry] and the functions beside it make proposals and changes that differ only in what a test is about.
 //
-// Nothing here reads a clock or draws random numbers, except that races are run with goroutines.
+// Nothing here reads a clock or draws random numbers; only the order of the goroutines that race is chance.
 package ledgertest
 
 import (
@@ -13,15 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
-
-// Tamperer is what a store may offer beside [ledger.Store], so that tests can change a stored row behind the
-// ledger's back. The error is [ledger.ErrNotFound] for a row that does not exist.
-type Tamperer interface {
-	Tamper(scope authz.Scope, id string, change func(*ledger.Proposal)) error
-}
 
 // TestStore runs the contract of [ledger.Store], one subtest for each clause. open returns an empty store
 // that nothing else uses. What a row that was changed behind the ledger's back answers is tested if the store
