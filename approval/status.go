@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
@@ -20,7 +21,7 @@ type StatusQuery struct {
 }
 
 // Status is what became of a proposal, in the words of the ledger. No two of these can be mistaken for one
-// another: waiting, expired, dismissed, done, failed, interrupted.
+// another: waiting, expired, dismissed, running, done, failed, interrupted.
 type Status struct {
 	Proposal  string          `json:"proposal"`
 	Action    string          `json:"action"`
@@ -54,7 +55,7 @@ func OwnProposals(book ledger.Store) *registry.Action {
 }
 
 func own(p *ledger.Proposal, s authz.Session) bool {
-	return p.Session.Actor() == s.Actor() && p.Session.Human() == s.Human() && p.Session.Background() == s.Background()
+	return p.Session.Scope() == s.Scope() && p.Session.Actor() == s.Actor() && p.Session.Human() == s.Human() && p.Session.Background() == s.Background()
 }
 
 func statusOf(p *ledger.Proposal, now time.Time) Status {
@@ -71,7 +72,7 @@ func statusOf(p *ledger.Proposal, now time.Time) Status {
 	case p.Outcome == ledger.Succeeded:
 		s.Status, s.Result = "done", p.Result
 	case p.Outcome == ledger.Failed:
-		s.Status, s.Reason = "failed", p.Told
+		s.Status, s.Reason = "failed", strings.ToValidUTF8(p.Told, "\uFFFD")
 	default:
 		s.Status = "running"
 	}
