@@ -75,7 +75,7 @@ func status(ctx context.Context, book ledger.Store, s authz.Session, id string, 
 }
 
 func own(p *ledger.Proposal, s authz.Session) bool {
-	return p.Session.Actor() == s.Actor() && p.Session.Human() == s.Human() && p.Session.Background() == s.Background()
+	return p.Session.Scope() == s.Scope() && p.Session.Actor() == s.Actor() && p.Session.Human() == s.Human() && p.Session.Background() == s.Background()
 }
 
 func statusOf(p *ledger.Proposal, now time.Time) Status {
@@ -92,7 +92,7 @@ func statusOf(p *ledger.Proposal, now time.Time) Status {
 	case p.Outcome == ledger.Succeeded:
 		s.Status, s.Result = "done", p.Result
 	case p.Outcome == ledger.Failed:
-		s.Status, s.Reason = "failed", p.Told
+		s.Status, s.Reason = "failed", strings.ToValidUTF8(p.Told, "\uFFFD")
 	default:
 		s.Status = "running"
 	}
