@@ -178,14 +178,14 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 		return Proposed{}, err
 	}
 	rec := record(ledger.EventDismissed, a, person)
-	rec.Code, rec.Params, rec.Targets, rec.Proposal, rec.Error = ledger.WasDismissed, old.Params, old.Targets, old.ID, superseded
+	rec.Code, rec.Params, rec.Targets, rec.Proposal = ledger.WasDismissed, old.Params, old.Targets, old.ID
 	entry, err := d.entry(a, ledger.Proposal{Supersedes: old.ID, RevisedBy: append(old.RevisedBy, person.ID())})
 	if err != nil {
 		return Proposed{}, d.reg.Refuse(ctx, rec, unwritten(err))
 	}
-	entry.Record.Operator = person.ID()
+	entry.Record.Operator, rec.Error = person.ID(), supersededBy+entry.Proposal.ID
 	p, err := d.reg.Ledger().Revise(ctx, ledger.Revision{
-		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: superseded, Record: rec},
+		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: rec.Error, Record: rec},
 		Entry:     entry,
 	})
 	switch {
@@ -197,7 +197,8 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 	return d.proposed(p, a, person)
 }
 
-const superseded = "superseded by a revision"
+// supersededBy begins the note on a proposal that was revised; the successor's id follows.
+const supersededBy = "superseded by "
 
 // Pending lists the open proposals of a scope that a person may see, newest first, at most
 // [ledger.DefaultPage] of those older than the cursor; the zero cursor starts at the newest.

@@ -83,3 +83,16 @@ type SourceFunc func(ctx context.Context, scope Scope, actors []ID) (*Facts, err
 func (f SourceFunc) Facts(ctx context.Context, scope Scope, actors []ID) (*Facts, error) {
 	return f(ctx, scope, actors)
 }
+
+// Directory is a source that can be changed: [Memory], or one of a host's own that package authztest has
+// tested. Package registry/directory makes its changes into actions.
+type Directory interface {
+	Source
+
+	// Edit changes the facts of a scope in one step, creating the scope if need be: edit gets a copy, and
+	// what it leaves is published if it is valid. Edits of one scope come one after another; one that
+	// returns nil is durable. An actor's kind cannot change and an actor cannot go away, since an id names
+	// one actor for ever. The error is edit's own, or wraps [ErrFacts] for facts that are not kept; then
+	// nothing is changed. Any other error means that nobody knows.
+	Edit(ctx context.Context, scope Scope, edit func(*Facts) error) error
+}

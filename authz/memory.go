@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Memory is a directory in memory: a [Source] for tests, examples and small programs. Its zero value is empty
+// Memory is a [Directory] in memory, for tests, examples and small programs. Its zero value is empty
 // and ready. It is safe for concurrent use.
 type Memory struct {
 	mu     sync.RWMutex
@@ -37,9 +37,12 @@ func (m *Memory) Set(scope Scope, facts Facts) error {
 // published in one step if it is valid. An actor's kind cannot change and an actor cannot go away, since an
 // id names one actor for ever: deactivate it instead. The error is [ErrFacts] or edit's own; nothing is
 // changed then.
-func (m *Memory) Edit(_ context.Context, scope Scope, edit func(*Facts) error) error {
+func (m *Memory) Edit(ctx context.Context, scope Scope, edit func(*Facts) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if scope == "" {
 		return ErrUnknownScope
 	}
@@ -61,6 +64,8 @@ func (m *Memory) Edit(_ context.Context, scope Scope, edit func(*Facts) error) e
 	m.scopes[scope] = next
 	return nil
 }
+
+var _ Directory = (*Memory)(nil)
 
 func (f *Facts) clone() *Facts {
 	c := *f

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -140,6 +141,9 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 
 func encode(value any) ([]byte, error) {
 	if raw, ok := value.(json.RawMessage); ok {
+		if !jsontext.Value(raw).IsValid() {
+			return nil, errors.New("the result is not JSON")
+		}
 		return raw, nil
 	}
 	text, err := jsonv2.Marshal(value, jsonv2.Deterministic(true))

@@ -1,6 +1,8 @@
-// Replay plays recorded work of real models through a gate and prints what became of it:
+// Replay plays recorded calls through a gate and prints what became of it:
 //
 //	go run ./examples/replay injections    7,204 calls, most of them asked for by planted instructions
+//	go run ./examples/replay agentdojo     679 pairs of a user's task and a planted one, with a person who approves
+//	go run ./examples/replay bfcl          160 conversations over 128 tools, some of which arrive in mid-session
 package main
 
 import (
@@ -10,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/examples/replay/injections"
 )
@@ -21,10 +24,23 @@ func main() {
 	}
 }
 
+// replays are the recordings by name.
+var replays = map[string]func(context.Context, io.Writer) error{
+	"agentdojo":  replayAgentDojo,
+	"bfcl":       replayBFCL,
+	"injections": replayInjections,
+}
+
 func run(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) != 1 || args[0] != "injections" {
-		return fmt.Errorf("say what to replay: injections")
+	if len(args) == 1 {
+		if replay := replays[args[0]]; replay != nil {
+			return replay(ctx, out)
+		}
 	}
+	return fmt.Errorf("say what to replay: %s", strings.Join(slices.Sorted(maps.Keys(replays)), ", "))
+}
+
+func replayInjections(ctx context.Context, out io.Writer) error {
 	data, err := injections.Load()
 	if err != nil {
 		return err

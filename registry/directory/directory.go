@@ -32,19 +32,9 @@ const (
 	EditSettings authz.Permission = registry.Administrative + "settings"
 )
 
-// Directory is what can be changed: [authz.Memory], or the SQL directory of package authz/sqlauthz. Asked for
-// the facts of no actor in particular it returns those of all.
-type Directory interface {
-	authz.Source
-
-	// Edit changes the facts of a scope in one step: edit gets a copy, and what it leaves is kept if it is
-	// valid. An error of edit is returned and nothing is changed.
-	Edit(ctx context.Context, scope authz.Scope, edit func(*authz.Facts) error) error
-}
-
 // Config says what the actions work on. Directory and Keys are required.
 type Config struct {
-	Directory Directory
+	Directory authz.Directory
 	Keys      *token.Ring        // that of the registry; it seals standing grants
 	Tools     []*registry.Action // the application's own; grants and overrides may name only these
 	Roles     []authz.Role       // those of the registry's configuration
