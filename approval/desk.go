@@ -96,7 +96,7 @@ func (d *Desk) entry(a registry.Admission, row ledger.Proposal) (ledger.Entry, e
 		return ledger.Entry{}, err
 	}
 	rec := record(ledger.EventProposed, a, authz.Person{})
-	rec.Code, rec.Proposal = ledger.NeedsApproval, id
+	rec.Code, rec.Reason, rec.Proposal = ledger.NeedsApproval, a.Waits, id
 	return ledger.Entry{Proposal: row, Limits: a.Limits, Record: rec}, nil
 }
 

@@ -83,13 +83,28 @@ func (s *Standing) Covers(at time.Time, targets []Path) bool {
 	return true
 }
 
+// Why standing grants do not approve a call, which then waits for a person. The first that holds is given.
+const (
+	ReasonNoGrant        Reason = "no_grant"        // the model has none for the tool, or has it no longer
+	ReasonStandingOff    Reason = "standing_off"    // the settings of the scope do not turn them on
+	ReasonClickOnly      Reason = "click_only"      // the tool is not of mode Execute, or its permission is propose-only
+	ReasonGrantInvalid   Reason = "grant_invalid"   // it is not what was sealed
+	ReasonGrantStale     Reason = "grant_stale"     // the action's definition changed
+	ReasonGrantEnded     Reason = "grant_ended"     // it holds no longer, or not yet
+	ReasonGrantElsewhere Reason = "grant_elsewhere" // a target is not in its subtree
+	ReasonGrantSpent     Reason = "grant_spent"     // it has no use left
+)
+
 // Standing returns the standing grants that the caller of a session has for a tool, in the order of the
-// facts; none if the settings of the scope do not turn them on. Do not write to them. Their seals are not
-// checked.
-func (v *View) Standing(s Session, tool int) []*Standing {
+// facts, or the reason why there are none: it has no such grant, or the settings of the scope do not turn
+// them on. Do not write to them. Their seals are not checked.
+func (v *View) Standing(s Session, tool int) ([]*Standing, Reason) {
 	a, _ := v.caller(s)
-	if a == nil || a.kind != Model || !v.facts.Settings.Standing {
-		return nil
+	switch {
+	case a == nil || a.kind != Model || len(a.standing[tool]) == 0:
+		return nil, ReasonNoGrant
+	case !v.facts.Settings.Standing:
+		return nil, ReasonStandingOff
 	}
-	return a.standing[tool]
+	return a.standing[tool], ""
 }

@@ -137,7 +137,9 @@ func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) (a Answer) {
 			return waits // for a person, who may say yes where the grant no longer does
 		}
 		a := refused(err)
-		a.Proposal = p.Proposal.ID
+		if a.Status != Unknown { // which looks the same for every name
+			a.Proposal = p.Proposal.ID
+		}
 		return a
 	}
 	return Answer{Status: Done, Result: r.JSON, Proposal: p.Proposal.ID}

@@ -27,6 +27,7 @@ type Admission struct {
 	Limits    ledger.Limits
 	MayDecide bool   // the person asked about may approve it
 	Standing  string // id of a standing grant that covers it; spent or not, the claim will tell
+	Waits     string // why the model's standing grants do not cover it; empty if one does or there are none
 }
 
 // request is a call on its way through the checks.
@@ -42,7 +43,8 @@ type request struct {
 	row        *ledger.Proposal // that was proposed before
 	redemption *Redemption      // that asks to run it
 	grant      *authz.Standing  // that approves it in advance
-	spent      []string         // ids of grants that have no use left
+	standing   bool             // it is to run on a standing grant
+	inside     bool             // the call comes from a run function, in which no grant approves anything
 
 	view    *authz.View
 	index   int
@@ -66,11 +68,17 @@ func (r *Registry) Admit(ctx context.Context, c Call, person authz.Person) (Admi
 }
 
 func (r *Registry) admission(q *request) Admission {
-	return Admission{
+	a := Admission{
 		Session: q.session, Action: q.action, Params: q.params, Targets: slices.Clone(q.targets), Version: q.version,
 		At: q.at, ExpiresAt: q.at.Add(r.lifetime).Truncate(time.Second), Limits: r.limits,
-		MayDecide: q.mayDecide().Allowed, Standing: r.standingID(q),
+		MayDecide: q.mayDecide().Allowed,
 	}
+	if grants, why := r.covering(q); len(grants) > 0 {
+		a.Standing = grants[0].ID
+	} else if why != authz.ReasonNoGrant {
+		a.Waits = string(why)
+	}
+	return a
 }
 
 // Available says whether a session could use an action at all, without parameters: it is in the catalog, and
@@ -118,6 +126,7 @@ func (r *Registry) admit(ctx context.Context, q *request) error {
 // enter settles whose call it is. A call inside a run is its caller's, or a delegation of it.
 func (r *Registry) enter(ctx context.Context, q *request) error {
 	if f := frameOf(ctx); f != nil {
+		q.inside = true
 		if q.session.IsZero() {
 			q.session = f.current.Session
 		}

@@ -178,7 +178,7 @@ func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
 		refusal = &Refusal{Code: ledger.RunFailed, Err: err}
 	}
 	calm := context.WithoutCancel(ctx)
-	if (q.redemption != nil || q.grant != nil) && refusal.Proposal == nil {
+	if (q.redemption != nil || q.standing) && refusal.Proposal == nil {
 		row, err := r.book.Proposal(calm, q.session.Scope(), q.row.ID)
 		if err == nil {
 			if final, was := decided(&row, row.State(q.at)); was {

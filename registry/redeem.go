@@ -109,7 +109,7 @@ func (r *Registry) claim(ctx context.Context, q *request) (string, error) {
 	}
 	row, err := r.book.Claim(ctx, c)
 	if errors.Is(err, ledger.ErrGrantSpent) {
-		return "", err
+		return "", waits(authz.ReasonGrantSpent)
 	}
 	if err != nil {
 		return "", Undecidable(row, q.at, err)

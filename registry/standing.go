@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,6 +16,7 @@ import (
 // propose-only, that the grant is sealed, covers the targets, has not ended and is pinned to the action as it
 // is now; that the giver may still perform the action; and that the principal, if there is one, may perform
 // it too, unless the grant says that asking is enough. The claim counts the use. Runs that fail consume it.
+// Of several grants the first that serves is used, in the order of the facts.
 //
 // The error is a [*Refusal]. Where no grant covers the proposal, or none has a use left, its code is
 // [ledger.NeedsApproval], and the proposal waits for a person.
@@ -23,74 +25,102 @@ func (r *Registry) RedeemStanding(ctx context.Context, scope authz.Scope, propos
 	if err != nil {
 		return Result{}, r.refuse(ctx, q, err)
 	}
+	q.standing = true
 	if final, was := decided(q.row, q.row.State(q.at)); was {
 		return Result{}, r.refuse(ctx, q, final)
 	}
 	if err := r.admit(ctx, q); err != nil {
 		return Result{}, r.refuse(ctx, q, err)
 	}
-	for {
-		if q.grant = r.findStanding(q); q.grant == nil {
-			return Result{}, r.refuse(ctx, q, noGrant(q.row))
+	grants, why := r.covering(q)
+	refusal := waits(why)
+	for _, g := range grants {
+		q.grant, q.person = g, authz.LoggedIn(g.By) // not logged in now, but when the grant was sealed
+		claim, err := "", r.approvable(ctx, q)
+		if err == nil {
+			claim, err = r.claim(ctx, q)
 		}
-		q.person = authz.LoggedIn(q.grant.By) // not logged in now, but when the grant was sealed
-		if err := r.approvable(ctx, q); err != nil {
-			return Result{}, r.refuse(ctx, q, err)
+		if err == nil {
+			return r.redeemed(ctx, q, claim)
 		}
-		claim, err := r.claim(ctx, q)
-		if errors.Is(err, ledger.ErrGrantSpent) {
-			q.spent = append(q.spent, q.grant.ID) // another may have a use left
-			continue
+		if refusal = err; !another(err) {
+			break
 		}
-		if err != nil {
-			return Result{}, r.refuse(ctx, q, err)
-		}
-		return r.redeemed(ctx, q, claim)
 	}
+	return Result{}, r.refuse(ctx, q, refusal)
 }
 
-// findStanding returns the first standing grant that covers an admitted request, or nil.
-func (r *Registry) findStanding(q *request) *authz.Standing {
-	if q.action.Mode != authz.Execute || r.clicked[q.action.Permission] || r.clicked[q.action.Ask] {
-		return nil
-	}
-	for _, g := range q.view.Standing(q.session, q.index) {
-		if g.Definition == q.action.Definition && g.Covers(q.at, q.targets) && !slices.Contains(q.spent, g.ID) &&
-			authz.CheckStanding(r.keys, q.session.Scope(), q.session.Actor(), q.name, g) == nil {
-			return g
-		}
-	}
-	return nil
+// another reports whether a grant did not serve for a reason that another grant need not share: its giver may
+// not approve this, it asks more of the principal, it is gone or has no use left.
+func another(err error) bool {
+	refusal, ok := errors.AsType[*Refusal](err)
+	return ok && (refusal.Code == ledger.NeedsApproval || refusal.Code == ledger.Forbidden)
 }
 
-func (r *Registry) standingID(q *request) string {
-	if g := r.findStanding(q); g != nil {
-		return g.ID
+// covering returns the standing grants that cover an admitted request, in the order of the facts. The reason
+// is that of the first grant that does not cover it, or why there are none.
+func (r *Registry) covering(q *request) (grants []*authz.Standing, why authz.Reason) {
+	all, why := q.view.Standing(q.session, q.index)
+	if len(all) > 0 && q.inside {
+		return nil, authz.ReasonInsideRun
 	}
-	return ""
+	for _, g := range all {
+		if miss := r.misses(q, g); miss == "" {
+			grants = append(grants, g)
+		} else if why == "" {
+			why = miss
+		}
+	}
+	return grants, why
+}
+
+// misses says why a grant does not cover an admitted request; it returns the empty reason if it does.
+func (r *Registry) misses(q *request, g *authz.Standing) authz.Reason {
+	switch {
+	case q.action.Mode != authz.Execute || r.clicked[q.action.Permission] || r.clicked[q.action.Ask]:
+		return authz.ReasonClickOnly
+	case authz.CheckStanding(r.keys, q.session.Scope(), q.session.Actor(), q.name, g) != nil:
+		return authz.ReasonGrantInvalid
+	case g.Definition != q.action.Definition:
+		return authz.ReasonGrantStale
+	case g.Covers(q.at, q.targets):
+		return ""
+	case g.Covers(q.at, []authz.Path{g.Below}):
+		return authz.ReasonGrantElsewhere
+	}
+	return authz.ReasonGrantEnded
 }
 
 // stands asks, in the view that decides, whether the grant is still there and whether the principal has what
 // it asks of them.
 func (r *Registry) stands(q *request) error {
-	if g := r.findStanding(q); g == nil || g.ID != q.grant.ID || g.Seal != q.grant.Seal {
-		return noGrant(q.row)
+	same := func(g *authz.Standing) bool { return g.ID == q.grant.ID && g.Seal == q.grant.Seal }
+	if grants, why := r.covering(q); !slices.ContainsFunc(grants, same) {
+		return waits(cmp.Or(why, authz.ReasonNoGrant))
 	}
 	if q.grant.AskOnly || q.session.Background() {
 		return nil
 	}
 	if d := q.view.Person(q.session.Human(), q.index, q.targets, authz.ToPerform); !d.Allowed {
-		return &Refusal{Code: ledger.NeedsApproval, Reason: string(d.Reason), Proposal: q.row, Err: decisionError(d)}
+		return &Refusal{Code: ledger.NeedsApproval, Reason: string(d.Reason), Err: decisionError(d)}
 	}
 	return nil
 }
 
-func noGrant(p *ledger.Proposal) *Refusal {
-	return &Refusal{Code: ledger.NeedsApproval, Reason: "no_grant", Proposal: p}
+func waits(why authz.Reason) error {
+	return &Refusal{Code: ledger.NeedsApproval, Reason: string(why)}
 }
 
-// Undecided reports whether err is a refusal after which the proposal it is about can still be decided.
+// Undecided reports whether err is a refusal after which the proposal it is about is open as before, so that
+// a person can still approve it.
 func Undecided(err error) bool {
 	r, ok := errors.AsType[*Refusal](err)
-	return ok && r.Proposal != nil && r.Proposal.Decision == ledger.Undecided && r.Code != ledger.Tampered && r.Code != ledger.WasExpired
+	if !ok || r.Proposal == nil || r.Proposal.Decision != ledger.Undecided {
+		return false
+	}
+	switch r.Code {
+	case ledger.Tampered, ledger.WasExpired, ledger.Stale, ledger.Unknown, ledger.Unavailable:
+		return false
+	}
+	return true
 }

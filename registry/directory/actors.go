@@ -45,11 +45,13 @@ type GrantEntry struct {
 
 // StandingEntry is a standing grant in JSON.
 type StandingEntry struct {
-	ID    string    `json:"id"`
-	By    string    `json:"by"`
-	Until time.Time `json:"until"`
-	Uses  int       `json:"uses"`
-	Below string    `json:"below"`
+	ID      string    `json:"id"`
+	By      string    `json:"by"`
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"`
+	Uses    int       `json:"uses"` // when it was given; 0 is any number
+	Below   string    `json:"below"`
+	AskOnly bool      `json:"ask_only"`
 }
 
 // Nothing is what the list action takes.
@@ -137,7 +139,7 @@ func (d *directory) list(ctx context.Context, _ Nothing) (Listing, error) {
 		for _, g := range a.Grants {
 			entry := GrantEntry{Tool: g.Tool, Effect: g.Effect.String()}
 			if s := g.Standing; s != nil {
-				entry.Standing = &StandingEntry{s.ID, string(s.By), s.Until, s.Uses, s.Below.String()}
+				entry.Standing = &StandingEntry{s.ID, string(s.By), s.Since, s.Until, s.Uses, s.Below.String(), s.AskOnly}
 			}
 			e.Grants = append(e.Grants, entry)
 		}

@@ -8,7 +8,7 @@
 // which a registry keeps for actions of that kind.
 //
 // The scope is always the caller's, never a parameter. What would leave a scope without an active human owner
-// is refused.
+// who can administer it is refused.
 package directory
 
 import (
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/authz"
@@ -71,8 +72,8 @@ func define[P any](d *directory, name, description, sentence string, p authz.Per
 		}
 		var did string
 		err := d.Directory.Edit(ctx, call.Session.Scope(), func(f *authz.Facts) (err error) {
-			owned := hasOwner(f)
-			if did, err = edit(f, params, call); err == nil && owned && !hasOwner(f) {
+			owned := d.hasOwner(f)
+			if did, err = edit(f, params, call); err == nil && owned && !d.hasOwner(f) {
 				err = refuse("the scope would have no active human owner left")
 			}
 			return err
@@ -89,9 +90,25 @@ func refuse(format string, args ...any) error {
 	return registry.Public(fmt.Errorf(format, args...))
 }
 
-func hasOwner(f *authz.Facts) bool {
+// hasOwner reports whether some active human owner is left whom no override keeps from administering the
+// scope.
+func (d *directory) hasOwner(f *authz.Facts) bool {
+	roles := slices.Concat(d.Roles, f.Roles)
 	return slices.ContainsFunc(f.Actors, func(a authz.Actor) bool {
-		return a.Kind == authz.Human && a.Active && slices.Contains(a.Roles, authz.Owner)
+		if a.Kind != authz.Human || !a.Active || !slices.Contains(a.Roles, authz.Owner) || slices.ContainsFunc(a.Overrides, barring) {
+			return false
+		}
+		return !slices.ContainsFunc(roles, func(r authz.Role) bool {
+			return slices.Contains(a.Roles, r.Name) && slices.ContainsFunc(r.Overrides, barring)
+		})
+	})
+}
+
+// barring reports whether an override denies administration. Since that concerns the whole scope, a deny
+// anywhere in it does.
+func barring(o authz.Override) bool {
+	return o.Effect != authz.Allow && slices.ContainsFunc(o.Of, func(p authz.Permission) bool {
+		return p == authz.Every || strings.HasPrefix(string(p), registry.Administrative)
 	})
 }
 
