@@ -15,6 +15,8 @@ package approval
 import (
 	"context"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/authz"
@@ -32,10 +34,12 @@ func NewDesk(reg *registry.Registry) *Desk { return &Desk{reg} }
 func (d *Desk) Registry() *registry.Registry { return d.reg }
 
 // Proposed is an open proposal. The token is the principal's own, and zero unless the principal may approve.
-// Give it to nobody but the principal.
+// Give it to nobody but the principal. Standing names a standing grant that covers the proposal, if one does:
+// [registry.Registry.RedeemStanding] uses it.
 type Proposed struct {
 	Proposal ledger.Proposal
 	Token    token.Token
+	Standing string
 }
 
 // Opening is what a person finds when they open a proposal. The token is zero if they may only look: then
@@ -71,10 +75,10 @@ func (d *Desk) Propose(ctx context.Context, c registry.Call) (Proposed, error) {
 	if err == nil {
 		var p ledger.Proposal
 		if p, err = d.reg.Ledger().Propose(ctx, entry); err == nil {
-			return d.proposed(p, a, a.Session.Human())
+			return d.proposed(ctx, p, a, a.Session.Human()), nil
 		}
 	}
-	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, a.Session.Human()), unwritten(err))
+	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, authz.Person{}), unwritten(err))
 }
 
 // entry makes the row of an admitted call. Row has what a revision adds.
@@ -92,24 +96,25 @@ func (d *Desk) entry(a registry.Admission, row ledger.Proposal) (ledger.Entry, e
 		return ledger.Entry{}, err
 	}
 	rec := record(ledger.EventProposed, a, authz.Person{})
-	rec.Code, rec.Proposal = ledger.NeedsApproval, id
+	rec.Code, rec.Reason, rec.Proposal = ledger.NeedsApproval, a.Waits, id
 	return ledger.Entry{Proposal: row, Limits: a.Limits, Record: rec}, nil
 }
 
-func (d *Desk) proposed(p ledger.Proposal, a registry.Admission, person authz.Person) (Proposed, error) {
-	out := Proposed{Proposal: p}
+// proposed adds the person's token to a proposal that is in the ledger. If there can be none, the proposal
+// stands all the same, and opening it says why.
+func (d *Desk) proposed(ctx context.Context, p ledger.Proposal, a registry.Admission, person authz.Person) Proposed {
+	out := Proposed{Proposal: p, Standing: a.Standing}
 	if a.MayDecide {
-		t, err := d.sign(&p, person, a)
-		if err != nil {
-			return out, err
+		var err error
+		if out.Token, err = d.sign(&p, person, a.At); err != nil {
+			d.reg.Log().ErrorContext(ctx, "a token could not be signed", "proposal", p.ID, "error", err)
 		}
-		out.Token = t
 	}
-	return out, nil
+	return out
 }
 
-func (d *Desk) sign(p *ledger.Proposal, person authz.Person, a registry.Admission) (token.Token, error) {
-	b, err := registry.Binding(p, person, a.At)
+func (d *Desk) sign(p *ledger.Proposal, person authz.Person, at time.Time) (token.Token, error) {
+	b, err := registry.Binding(p, person, at)
 	if err != nil {
 		return token.Token{}, err
 	}
@@ -126,7 +131,7 @@ func (d *Desk) Open(ctx context.Context, scope authz.Scope, proposal string, per
 	}
 	o := Opening{Review: v, operator: person}
 	if v.Refusal == nil {
-		if o.Token, err = d.sign(&v.Proposal, person, registry.Admission{At: v.At}); err != nil {
+		if o.Token, err = d.sign(&v.Proposal, person, v.At); err != nil {
 			return Opening{}, &registry.Refusal{Code: ledger.RunFailed, Reason: "token", Err: err}
 		}
 	}
@@ -147,6 +152,7 @@ func (d *Desk) Dismiss(ctx context.Context, scope authz.Scope, proposal string, 
 		return err
 	}
 	p := v.Proposal
+	reason = strings.ToValidUTF8(reason, "\uFFFD") // or the status of the proposal would have no JSON form
 	rec := ledger.Record{
 		At: v.At, Event: ledger.EventDismissed, Code: ledger.WasDismissed, Session: p.Session, Operator: person.ID(),
 		Action: p.Action, Targets: p.Targets, Params: p.Params, Proposal: p.ID, Error: reason,
@@ -176,14 +182,14 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 		return Proposed{}, err
 	}
 	rec := record(ledger.EventDismissed, a, person)
-	rec.Code, rec.Params, rec.Targets, rec.Proposal, rec.Error = ledger.WasDismissed, old.Params, old.Targets, old.ID, superseded
+	rec.Code, rec.Params, rec.Targets, rec.Proposal = ledger.WasDismissed, old.Params, old.Targets, old.ID
 	entry, err := d.entry(a, ledger.Proposal{Supersedes: old.ID, RevisedBy: append(old.RevisedBy, person.ID())})
 	if err != nil {
 		return Proposed{}, d.reg.Refuse(ctx, rec, unwritten(err))
 	}
-	entry.Record.Operator = person.ID()
+	entry.Record.Operator, rec.Error = person.ID(), supersededBy+entry.Proposal.ID
 	p, err := d.reg.Ledger().Revise(ctx, ledger.Revision{
-		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: superseded, Record: rec},
+		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: rec.Error, Record: rec},
 		Entry:     entry,
 	})
 	switch {
@@ -192,21 +198,36 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 	case err != nil:
 		return Proposed{}, d.reg.Refuse(ctx, rec, unwritten(err))
 	}
-	return d.proposed(p, a, person)
+	return d.proposed(ctx, p, a, person), nil
 }
 
-const superseded = "superseded by a revision"
+// supersededBy begins the note on a proposal that was revised; the successor's id follows.
+const supersededBy = "superseded by "
 
 // Pending lists the open proposals of a scope that a person may see, newest first, at most
-// [ledger.DefaultPage] of those older than the cursor; the zero cursor starts at the newest.
+// [ledger.DefaultPage] of those older than the cursor; the zero cursor starts at the newest. Fewer than that
+// are all there are: what the person may not see takes no place in the list.
 func (d *Desk) Pending(ctx context.Context, scope authz.Scope, person authz.Person, before ledger.Cursor) ([]ledger.Proposal, error) {
-	rows, err := d.reg.Ledger().Proposals(ctx, ledger.Query{
-		Scope: scope, States: []ledger.State{ledger.StateProposed}, At: d.reg.Now(), Before: before,
-	})
-	if err != nil {
-		return nil, &registry.Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
+	q := ledger.Query{Scope: scope, States: []ledger.State{ledger.StateProposed}, At: d.reg.Now(), Before: before, Limit: ledger.DefaultPage}
+	var list []ledger.Proposal
+	for {
+		rows, err := d.reg.Ledger().Proposals(ctx, q)
+		if err != nil {
+			return nil, &registry.Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
+		}
+		seen, err := d.reg.Visible(ctx, scope, person, rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, seen...)
+		if len(list) >= q.Limit {
+			return list[:q.Limit], nil
+		}
+		if len(rows) < q.Limit {
+			return list, nil
+		}
+		q.Before = rows[len(rows)-1].Cursor()
 	}
-	return d.reg.Visible(ctx, scope, person, rows)
 }
 
 func record(event ledger.Event, a registry.Admission, operator authz.Person) ledger.Record {

@@ -42,6 +42,9 @@ const (
 	textNotHere   = "This cannot be done from within another call."
 	textLimited   = "Too many proposals are waiting for a decision. Wait until some are decided."
 	textFailed    = "The call failed."
+	textTooMany   = "The limit on calls for one message is reached. Nothing was run."
+	textCancelled = "The conversation was stopped before this call. Nothing was run."
+	textNoResult  = "The result cannot be shown."
 	textTruncated = "The call was cut off before it was complete. Nothing was run."
 )
 
@@ -63,7 +66,7 @@ func refused(err error) Answer {
 	}
 	text := textFailed
 	if public, ok := registry.PublicText(err); ok {
-		text = public
+		text = strings.ToValidUTF8(public, "\uFFFD")
 	}
 	return Answer{Status: Failed, Text: text}
 }
@@ -80,17 +83,32 @@ func forbidden(why authz.Reason) string {
 	return textNotYou
 }
 
-// invalid tells a model how to repair its arguments: only errors that say where and what was expected, and
-// echo nothing, are passed on.
+// invalid tells a model how to repair its arguments, all of them at once: only errors that say where and what
+// was expected, and echo nothing, are passed on.
 func invalid(err error) string {
-	var text string
+	var faults []string
 	if e, ok := errors.AsType[*canon.Error](err); ok {
-		text = e.Error()
-	} else if e, ok := errors.AsType[*registry.ParamError](err); ok {
-		text = e.Error()
+		faults = append(faults, e.Error())
 	} else {
+		faults = appendFaults(nil, err)
+	}
+	if len(faults) == 0 {
 		return "The arguments are not valid."
 	}
-	_, text, _ = strings.Cut(text, ": ")
-	return "The arguments are not valid: " + text + "."
+	for i, text := range faults {
+		_, faults[i], _ = strings.Cut(text, ": ")
+	}
+	return "The arguments are not valid: " + strings.Join(faults, "; ") + "."
+}
+
+func appendFaults(faults []string, err error) []string {
+	switch e := err.(type) {
+	case *registry.ParamError:
+		return append(faults, e.Error())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			faults = appendFaults(faults, err)
+		}
+	}
+	return faults
 }

@@ -14,9 +14,12 @@ package chattools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/sallyport-dev/sallyport/approval"
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
@@ -50,7 +53,8 @@ func NewGate(desk *approval.Desk) *Gate {
 func (g *Gate) Desk() *approval.Desk { return g.desk }
 
 // Catalog returns the tools that a session may use now, sorted by name. Ask for it again at every turn:
-// settings, grants and roles change. The error is a [*registry.Refusal]; there is no partial catalog.
+// settings, grants and roles change. The error is a [*registry.Refusal], also when the host's source of facts
+// panics; there is no partial catalog.
 func (g *Gate) Catalog(ctx context.Context, s authz.Session) ([]*Tool, error) {
 	return g.AppendCatalog(ctx, nil, s)
 }
@@ -58,7 +62,7 @@ func (g *Gate) Catalog(ctx context.Context, s authz.Session) ([]*Tool, error) {
 // AppendCatalog appends the catalog to dst, which an error leaves as it was.
 func (g *Gate) AppendCatalog(ctx context.Context, dst []*Tool, s authz.Session) ([]*Tool, error) {
 	var buf [256]int
-	indexes, err := g.desk.Registry().AppendTools(ctx, buf[:0], s)
+	indexes, err := g.visible(ctx, buf[:0], s)
 	if err != nil {
 		return dst, err
 	}
@@ -66,6 +70,22 @@ func (g *Gate) AppendCatalog(ctx context.Context, dst []*Tool, s authz.Session) 
 		dst = append(dst, g.tools[i])
 	}
 	return dst, nil
+}
+
+func (g *Gate) visible(ctx context.Context, dst []int, s authz.Session) (indexes []int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			indexes, err = nil, g.panicked(ctx, p)
+		}
+	}()
+	return g.desk.Registry().AppendTools(ctx, dst, s)
+}
+
+// panicked is the refusal of a call during which the host's source or store panicked. Run functions and what
+// else belongs to an action are guarded by the registry.
+func (g *Gate) panicked(ctx context.Context, p any) error {
+	g.desk.Registry().Log().ErrorContext(ctx, "a source or a store panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return &registry.Refusal{Code: ledger.RunFailed, Reason: "panic", Err: fmt.Errorf("panic: %v", p)}
 }
 
 // Call is one call as a model made it.
@@ -86,7 +106,12 @@ func (g *Gate) Call(ctx context.Context, s authz.Session, c Call) Answer {
 	return a
 }
 
-func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) Answer {
+func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) (a Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a = refused(g.panicked(ctx, p))
+		}
+	}()
 	call := registry.Call{Session: s, Action: c.Name, Params: c.Arguments}
 	if c.Truncated {
 		call.Params = nil // a call that was cut off is judged up to its parameters, and those it does not have
@@ -102,5 +127,20 @@ func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) Answer {
 	if err != nil {
 		return refused(err)
 	}
-	return Answer{Status: NeedsApproval, Text: textWaiting, Proposal: p.Proposal.ID}
+	waits := Answer{Status: NeedsApproval, Text: textWaiting, Proposal: p.Proposal.ID}
+	if p.Standing == "" {
+		return waits
+	}
+	r, err := g.desk.Registry().RedeemStanding(ctx, p.Proposal.Session.Scope(), p.Proposal.ID)
+	if err != nil {
+		if registry.Undecided(err) {
+			return waits // for a person, who may say yes where the grant no longer does
+		}
+		a := refused(err)
+		if a.Status != Unknown { // which looks the same for every name
+			a.Proposal = p.Proposal.ID
+		}
+		return a
+	}
+	return Answer{Status: Done, Result: r.JSON, Proposal: p.Proposal.ID}
 }

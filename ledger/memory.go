@@ -15,6 +15,7 @@ type Memory struct {
 	mu      sync.Mutex
 	rows    map[key]*Proposal
 	decided map[key]bool // a started or dismissed record exists
+	uses    map[key]int  // of standing grants
 	scopes  map[authz.Scope][]*Proposal
 	open    map[authz.Scope][]*Proposal // undecided, by expiry
 	audit   map[authz.Scope][]Record
@@ -79,6 +80,17 @@ func (m *Memory) Claim(ctx context.Context, c Claim) (Proposal, error) {
 		return p.clone(), err
 	case c.ID == "" || p.State(c.At) != StateProposed:
 		return p.clone(), ErrConflict
+	}
+	if u := c.Use; u != nil {
+		grant := key{c.Scope, u.Grant}
+		if u.Limit > 0 && m.uses[grant] >= u.Limit || !c.At.Before(u.Until) {
+			return p.clone(), ErrGrantSpent
+		}
+		if m.uses == nil {
+			m.uses = map[key]int{}
+		}
+		m.uses[grant]++
+		p.Grant = u.Grant
 	}
 	m.shut(p)
 	p.Decision, p.DecidedBy, p.DecidedAt, p.Claim, p.RunBy = Claimed, c.By, Time(c.At), c.ID, Time(c.RunBy)

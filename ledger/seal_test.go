@@ -16,7 +16,7 @@ import (
 
 // mutable are the fields that say what became of a proposal. Every other field must be sealed, one that is
 // added later too, unless it is named here.
-var mutable = strings.Fields(`Decision DecidedBy DecidedAt Note Claim RunBy Outcome FinishedAt Result Error
+var mutable = strings.Fields(`Decision DecidedBy DecidedAt Note Claim Grant RunBy Outcome FinishedAt Result Error Told
 	Baseline Unmeasured VerifyAt Verdict Measured VerifiedAt`)
 
 func key(id string, fill byte) token.Key {

@@ -15,6 +15,8 @@ var (
 	ErrNotFound = errors.New("ledger: no such proposal")
 	// ErrConflict says that the compare-and-set did not apply; the proposal returned beside it tells why.
 	ErrConflict = errors.New("ledger: not applied")
+	// ErrGrantSpent says that a standing grant has no use left or has ended. The proposal stays as it is.
+	ErrGrantSpent = errors.New("ledger: the standing grant is spent")
 	// ErrLimit is what a [LimitError] wraps.
 	ErrLimit = errors.New("ledger: too many open proposals")
 )
@@ -37,7 +39,7 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 //
 // Every method that changes something either changes all of it, its record included, or nothing, and is
 // durable when it returns nil. Its error means exactly one of three things: nil, it was applied;
-// [ErrNotFound], [ErrConflict] or [ErrLimit], it was not applied; any other error, nobody knows. A caller
+// [ErrNotFound], [ErrConflict], [ErrLimit] or [ErrGrantSpent], it was not applied; any other error, nobody knows. A caller
 // that is told "nobody knows" treats a claim as lost and does not run. A store never retries a change under
 // another claim id.
 //
@@ -67,6 +69,10 @@ type Store interface {
 	// recorded, to claimed, with its started record. Of any number of claims one is applied. A claim with
 	// the id of the one that was applied is answered as applied. ErrConflict comes with the proposal as it
 	// stands; if that is neither decided nor expired, a decision was recorded and the row denies it.
+	//
+	// A claim by a standing grant counts one use of it in the same step: of any number of claims at most
+	// Limit are ever applied for one grant of a scope. ErrGrantSpent comes with the proposal, still open, if
+	// no use is left or the grant has ended at c.At. Whatever becomes of the run, the use stays counted.
 	Claim(ctx context.Context, c Claim) (Proposal, error)
 
 	// Finish records how a claimed run ended. ErrConflict says that the claim is not the proposal's or that
@@ -123,7 +129,15 @@ type Claim struct {
 	By       authz.ID
 	At       time.Time
 	RunBy    time.Time // the run is interrupted if nothing says until then how it ended
+	Use      *Use      // of a standing grant; nil for a decision made now
 	Record   Record    // EventStarted
+}
+
+// Use is one use of a standing grant.
+type Use struct {
+	Grant string    // its id, unique in the scope for ever
+	Limit int       // how many uses it has; zero means any number
+	Until time.Time // from this instant on it has ended
 }
 
 // Finish closes a claim.

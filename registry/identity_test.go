@@ -135,6 +135,10 @@ func TestOperatorsWhoAreNobody(t *testing.T) {
 			refusal(t, err, ledger.Forbidden, string(c.reason))
 			refusal(t, s.desk.Dismiss(t.Context(), "shop", d.Proposal, c.who, "no"), ledger.Forbidden, string(c.reason))
 			require.Equal(t, ledger.Undecided, s.row(d.Proposal).Decision)
+
+			for name, door := range doors(s, d) { // nor do they learn which proposals there are
+				require.Equal(t, door(c.who, noSuchProposal), door(c.who, d.Proposal), name)
+			}
 		})
 	}
 }

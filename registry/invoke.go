@@ -141,7 +141,7 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 			r.log.ErrorContext(ctx, "a run function panicked", "action", q.action.Name, "stack", string(debug.Stack()))
 		}
 	}()
-	value, err := q.action.decode(q.params)
+	value, err := q.action.again(q.params)
 	if err == nil {
 		value, err = q.action.run(ctx, value)
 	}
@@ -161,7 +161,7 @@ func encode(value any) ([]byte, error) {
 	case !ok:
 	case len(raw) == 0:
 		return []byte("null"), nil
-	case jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)):
+	case jsontext.Value(raw).IsValid():
 		return raw, nil
 	default:
 		return nil, errors.New("the result has no JSON form: it is raw text that is no JSON")
@@ -176,11 +176,16 @@ func encode(value any) ([]byte, error) {
 // record starts a record about the request.
 func (q *request) record(event ledger.Event, code ledger.Code) ledger.Record {
 	rec := ledger.Record{
-		At: q.at, Event: event, Code: code, Session: q.session, Operator: q.person.ID(),
-		Action: clipName(q.name), Targets: q.targets, Params: q.params,
+		At: q.at, Event: event, Code: code, Session: q.session, Action: clipName(q.name), Targets: q.targets, Params: q.params,
+	}
+	if !q.asked {
+		rec.Operator = q.person.ID()
 	}
 	if q.row != nil {
 		rec.Proposal = q.row.ID
+	}
+	if q.grant != nil {
+		rec.Grant = q.grant.ID
 	}
 	return rec
 }
@@ -193,8 +198,8 @@ func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
 		refusal = &Refusal{Code: ledger.RunFailed, Err: err}
 	}
 	calm := context.WithoutCancel(ctx)
-	if q.redemption != nil && refusal.Proposal == nil {
-		row, err := r.book.Proposal(calm, q.redemption.Scope, q.row.ID)
+	if (q.redemption != nil || q.standing) && refusal.Proposal == nil {
+		row, err := r.book.Proposal(calm, q.session.Scope(), q.row.ID)
 		if err == nil {
 			if final, was := decided(&row, row.State(q.at)); was {
 				refusal = final

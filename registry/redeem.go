@@ -10,11 +10,11 @@ import (
 )
 
 // Redeem runs what a proposal recorded, once, on the approval of an operator. Checks come in this order: the
-// operator is an active human, the row is what was sealed and is undecided; the action exists; it is still available to the session that
-// proposed it, with the definition, the targets and the version that were proposed; the token is the
-// operator's for exactly this proposal; model and principal may still ask; the operator may perform it; the
-// claim. After the claim, availability and rights are read once more: if they changed, the proposal is spent
-// and does not run.
+// operator is an active human; the row is what was sealed and is undecided; the action exists; it is still
+// available to the session that proposed it, with the definition, the targets and the version that were
+// proposed; the token is the operator's for exactly this proposal; model and principal may still ask; the
+// operator may perform it; the claim. After the claim, availability and rights are read once more: if they
+// changed, the proposal is spent and does not run.
 //
 // The error is a [*Refusal]. If the proposal was decided before, or while this call was under way, the
 // refusal is what it became and carries it: of any number of callers one runs it, and all others get its
@@ -46,18 +46,13 @@ func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
 	return r.redeemed(ctx, q, claim)
 }
 
-// fetch loads a proposal for a person who is logged in, and believes it only after its seal. The request is
-// never nil.
+// fetch loads a proposal for a person who is logged in, known, human and active: for anybody else no proposal
+// is even looked for. The request is never nil.
 func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
-	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
-	if frameOf(ctx) != nil {
-		q.session = frameOf(ctx).current.Session
-		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
+	q, err := r.approach(ctx, scope, person)
+	if err != nil {
+		return q, err
 	}
-	if person.IsZero() {
-		return q, denied(ledger.Forbidden, authz.Decision{Reason: authz.ReasonUnknownActor})
-	}
-	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
 	view, err := r.policy.View(ctx, scope, person.ID())
 	if err != nil {
 		return q, r.noFacts(err)
@@ -65,19 +60,35 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 	if d := view.Human(person); !d.Allowed {
 		return q, denied(ledger.Forbidden, d)
 	}
+	return q, r.load(ctx, q, scope, id)
+}
+
+// approach starts a request about a proposal, which no run function may. The request is never nil.
+func (r *Registry) approach(ctx context.Context, scope authz.Scope, person authz.Person) (*request, error) {
+	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
+	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
+	if f := frameOf(ctx); f != nil {
+		q.session = f.current.Session
+		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
+	}
+	return q, nil
+}
+
+// load reads a request's proposal, and believes it only after its seal.
+func (r *Registry) load(ctx context.Context, q *request, scope authz.Scope, id string) error {
 	row, err := r.book.Proposal(ctx, scope, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return q, &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+		return &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
 	case err != nil:
-		return q, &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
+		return &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
 	}
 	q.row = &row
 	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
-		return q, &Refusal{Code: ledger.Tampered, Err: err} // without the row: nothing in it can be believed
+		return &Refusal{Code: ledger.Tampered, Err: err} // without the row: nothing in it can be believed
 	}
-	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
-	return q, nil
+	q.session, q.name = row.Session, row.Action
+	return nil
 }
 
 // approvable goes through every check short of the claim.
@@ -96,6 +107,11 @@ func (r *Registry) permitted(ctx context.Context, q *request) error {
 	if d := q.mayDecide(); !d.Allowed {
 		return denied(ledger.Forbidden, d)
 	}
+	if q.grant != nil {
+		if err := r.stands(q); err != nil {
+			return err
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return &Refusal{Code: ledger.RunFailed, Reason: "cancelled", Err: err} // a caller who has gone claims nothing
 	}
@@ -110,10 +126,17 @@ func (r *Registry) claim(ctx context.Context, q *request) (string, error) {
 	}
 	rec := q.record(ledger.EventStarted, ledger.Done)
 	rec.Claim = id
-	row, err := r.book.Claim(ctx, ledger.Claim{
+	c := ledger.Claim{
 		Scope: q.session.Scope(), Proposal: q.row.ID, ID: id, By: q.person.ID(), At: q.at,
 		RunBy: q.at.Add(r.runLimit), Record: rec,
-	})
+	}
+	if g := q.grant; g != nil {
+		c.Use = &ledger.Use{Grant: g.ID, Limit: g.Uses, Until: g.Until}
+	}
+	row, err := r.book.Claim(ctx, c)
+	if errors.Is(err, ledger.ErrGrantSpent) {
+		return "", waits(authz.ReasonGrantSpent)
+	}
 	if err != nil {
 		return "", Undecidable(row, q.at, err)
 	}
@@ -147,7 +170,10 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 	}
 	checked := false
 	defer settleExit(&checked, settle) // a host's look-ups may end the goroutine as well
-	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
+	again := &request{
+		session: q.session, name: q.name, question: q.question, person: q.person, at: q.at,
+		row: q.row, grant: q.grant, params: q.params, proved: true,
+	}
 	if err := r.permitted(limited, again); err != nil {
 		checked = true
 		err := errors.Join(err, settle(outcome{err: err}))

@@ -24,6 +24,7 @@ import (
 type attack struct {
 	*world
 	changed *registry.Registry // the same actions with another revision, on the same ledger
+	approve func(context.Context, registry.Redemption) (registry.Result, error)
 	order   []string
 	results map[string]*result
 	faults  []string
@@ -38,19 +39,30 @@ type result struct {
 // attackAll replays all tasks, attacks each write before and after its approval, and prints a table of the
 // refusals. It fails if anything ran that was not approved, or was refused for a wrong reason.
 func attackAll(ctx context.Context, out io.Writer) error {
-	w, err := newWorld()
+	a, err := newAttack()
 	if err != nil {
 		return err
 	}
-	a := &attack{world: w, results: map[string]*result{}}
-	if a.changed, err = w.registry("2"); err != nil {
-		return err
-	}
-	r := &replay{world: w, approveAll: true, counts: map[string]int{}, attack: a}
 	tasks, err := workload.Tasks()
 	if err != nil {
 		return err
 	}
+	return a.print(ctx, out, tasks)
+}
+
+func newAttack() (*attack, error) {
+	w, err := newWorld()
+	if err != nil {
+		return nil, err
+	}
+	a := &attack{world: w, approve: w.desk.Approve, results: map[string]*result{}}
+	a.changed, err = w.registry("2")
+	return a, err
+}
+
+func (a *attack) print(ctx context.Context, out io.Writer, tasks []workload.Task) error {
+	r := newReplay(a.world, true)
+	r.attack = a
 	for _, task := range tasks {
 		if err := r.task(ctx, task); err != nil {
 			return fmt.Errorf("%s: %w", task.ID, err)
@@ -87,7 +99,7 @@ func (a *attack) try(kind string, attempt func() error, want ...ledger.Code) {
 
 // redeem is an attempt at a redemption.
 func (a *attack) redeem(ctx context.Context, r registry.Redemption) func() error {
-	return func() error { _, err := a.desk.Approve(ctx, r); return err }
+	return func() error { _, err := a.approve(ctx, r); return err }
 }
 
 // before attacks a write that the model is about to propose, on proposals of its own.

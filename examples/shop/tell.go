@@ -54,7 +54,9 @@ type teller struct {
 	session authz.Session
 }
 
-func (t *teller) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+func (t *teller) say(format string, args ...any) {
+	fmt.Fprintln(t.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}
 
 func (t *teller) all(ctx context.Context, task workload.Task) error {
 	t.say("Isabella chats with the shop's assistant, a model with an account of its own. She would like to pay")

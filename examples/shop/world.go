@@ -52,16 +52,25 @@ func newWorld() (*world, error) {
 	if w.keys, err = token.NewRing("example", key); err != nil {
 		return nil, err
 	}
-	if w.reg, err = w.registry("1"); err != nil {
-		return nil, err
+	return w, w.build(w.config("1"))
+}
+
+// build puts desk and gate on a registry.
+func (w *world) build(c registry.Config) (err error) {
+	if w.reg, err = registry.New(c); err != nil {
+		return err
 	}
 	w.desk = approval.NewDesk(w.reg)
 	w.gate = chattools.NewGate(w.desk)
-	return w, nil
+	return nil
 }
 
 func (w *world) registry(revision string) (*registry.Registry, error) {
-	return registry.New(registry.Config{
+	return registry.New(w.config(revision))
+}
+
+func (w *world) config(revision string) registry.Config {
+	return registry.Config{
 		Actions:     append(w.office.actions(revision), approval.OwnProposals(w.book)),
 		ProposeOnly: moneyMoves,
 		Roles: []authz.Role{
@@ -71,7 +80,7 @@ func (w *world) registry(revision string) (*registry.Registry, error) {
 			}},
 		},
 		Source: w.people, Ledger: w.book, Keys: w.keys, Now: w.now,
-	})
+	}
 }
 
 // facts says who may do what: a customer reads and asks below their own path, staff perform, and the

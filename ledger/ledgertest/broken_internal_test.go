@@ -129,7 +129,7 @@ func TestSuiteCatchesBrokenStores(t *testing.T) {
 		require.Empty(t, failures(t.Context(), c, &broken{Memory: new(ledger.Memory)}), "a sound store passes")
 	}
 	caught := map[string]bool{}
-	for _, list := range [][]flaw{decisionFlaws, keepingFlaws, listFlaws} {
+	for _, list := range [][]flaw{decisionFlaws, useFlaws, keepingFlaws, listFlaws} {
 		for _, f := range list {
 			t.Run(f.name, func(t *testing.T) {
 				for _, name := range f.breaks {

@@ -44,6 +44,8 @@ func keepsEveryField(t *suite) {
 	check(won, "a proposed row")
 
 	c := NewClaim(won, "claim-1", at(1))
+	c.Use = &ledger.Use{Grant: "grant-1", Limit: 1, Until: at(60)}
+	won.Grant = "grant-1"
 	won.Decision, won.DecidedBy, won.DecidedAt, won.Claim, won.RunBy = ledger.Claimed, "sam", at(1), "claim-1", c.RunBy
 	got, err := t.store.Claim(t.Context(), c)
 	require.NoError(t, err, "Claim")
@@ -65,8 +67,8 @@ func keepsEveryField(t *suite) {
 
 	failed := t.claim(t.fresh(entry(2), "second"), "claim-2", at(1))
 	f = NewFinish(failed, at(2))
-	f.Outcome, f.Result, f.Error = ledger.Failed, nil, "card declined: 'x'"
-	failed.Outcome, failed.FinishedAt, failed.Error = ledger.Failed, at(2), f.Error
+	f.Outcome, f.Result, f.Error, f.Told = ledger.Failed, nil, "card declined: 'x'", "card declined"
+	failed.Outcome, failed.FinishedAt, failed.Error, failed.Told = ledger.Failed, at(2), f.Error, f.Told
 	require.NoError(t, t.store.Finish(t.Context(), f), "Finish of a failed run")
 	check(failed, "a failed row")
 
@@ -88,7 +90,7 @@ func keepsEveryRecordField(t *suite) {
 	want := ledger.Record{
 		At: At(time.Microsecond), Event: ledger.EventRefused, Code: ledger.Forbidden, Reason: "no_permission", Session: p.Session,
 		Operator: "sam", Action: p.Action, Targets: p.Targets, Params: p.Params, Proposal: p.ID, Claim: "claim-1",
-		Result: []byte(`{"z":1, "a":2}`), Error: "for auditors only", Count: 17,
+		Grant: "grant-1", Result: []byte(`{"z":1, "a":2}`), Error: "for auditors only", Count: 17,
 	}
 	require.NoError(t, t.store.Append(t.Context(), want), "Append")
 	empty := ledger.Record{Session: entry(2).Proposal.Session}

@@ -87,6 +87,10 @@ var clauses = []clause{
 	{name: "the claim that was applied is answered so again", check: claimsAgain},
 	{name: "Claim of a decided proposal is a conflict", check: claimsUndecidedOnly},
 	{name: "a claim without an id is refused", check: claimsNeedID},
+	{name: "the uses of a standing grant are counted", check: countsUses},
+	{name: "a standing grant ends at its instant", check: usesUntil},
+	{name: "the uses of a standing grant are exact in a race", check: countsUsesInRace},
+	{name: "a claim that is not applied uses nothing", check: countsAppliedOnly},
 	{name: "of claims dismissals and revisions one is applied", check: decidesOnce},
 
 	{name: "Finish records how a run ended", check: finishes},
