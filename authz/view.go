@@ -26,10 +26,7 @@ func (v *View) Available(s Session, tool int) Decision {
 			return d
 		}
 	}
-	if !v.could(a, tool) {
-		return refuse(a.id, ReasonNoPermission)
-	}
-	return Decision{Allowed: true, Reason: ReasonRole, Who: a.id}
+	return v.could(a, tool)
 }
 
 // AppendTools appends the numbers of the tools that are available to a session, in ascending order.
@@ -41,13 +38,13 @@ func (v *View) AppendTools(dst []int, s Session) []int {
 	a.once.Do(func() {
 		for i := range v.policy.tools {
 			cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
-			if !cut && v.could(a, i) {
+			if !cut && v.could(a, i).Allowed {
 				a.visible = append(a.visible, i)
 			}
 		}
 	})
-	if s.tools.any {
-		return append(dst, a.visible...)
+	if s.tools.any || a.kind == Human {
+		return append(dst, a.visible...) // an allowlist narrows what models may use
 	}
 	for _, i := range a.visible {
 		if s.tools.Has(v.policy.tools[i].Name) {
@@ -65,20 +62,20 @@ func (v *View) Check(s Session, tool int, targets []Path, q Question) Decision {
 	if a == nil {
 		return d
 	}
-	if d = v.judge(a, tool, targets, q); !d.Allowed {
+	if d = v.judge(a, s.tools, tool, targets, q); !d.Allowed {
 		return d
 	}
 	for _, id := range s.via {
 		if b, e := v.known(id, Model); b == nil {
 			return e
-		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+		} else if e = v.judge(b, s.tools, tool, targets, q); !e.Allowed {
 			return e
 		}
 	}
 	if id := s.behalf.principal; id != "" {
 		if b, e := v.known(id, Human); b == nil {
 			return e
-		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+		} else if e = v.judge(b, s.tools, tool, targets, q); !e.Allowed {
 			return e
 		}
 	}
@@ -92,7 +89,7 @@ func (v *View) Person(p Person, tool int, targets []Path, q Question) Decision {
 	if a == nil {
 		return d
 	}
-	return v.judge(a, tool, targets, q)
+	return v.judge(a, Any(), tool, targets, q)
 }
 
 // Human says whether a person is known, human and active.
@@ -161,10 +158,10 @@ func (v *View) known(id ID, kind Kind) (*actor, Decision) {
 	switch {
 	case a == nil:
 		return nil, refuse(id, ReasonUnknownActor)
-	case a.kind != kind:
-		return nil, refuse(id, ReasonWrongKind)
 	case !a.active:
 		return nil, refuse(id, ReasonInactive)
+	case a.kind != kind:
+		return nil, refuse(id, ReasonWrongKind)
 	}
 	return a, Decision{}
 }
@@ -188,29 +185,35 @@ func (v *View) cut(a *actor, list Allowlist, tool int) Decision {
 }
 
 // judge asks one actor about a tool on all targets.
-func (v *View) judge(a *actor, tool int, targets []Path, q Question) (d Decision) {
+func (v *View) judge(a *actor, list Allowlist, tool int, targets []Path, q Question) (d Decision) {
 	t := &v.policy.tools[tool]
+	if len(targets) == 0 || slices.ContainsFunc(targets, Path.IsZero) {
+		return refuse(a.id, ReasonNoTarget)
+	}
 	if a.kind == Model {
-		if d := v.cut(a, Any(), tool); d.Reason != "" {
+		if d := v.cut(a, list, tool); d.Reason != "" {
 			return d
 		}
 	}
-	if len(targets) == 0 {
-		return refuse(a.id, ReasonNoTarget)
-	}
 	for _, path := range targets {
-		if path.IsZero() {
-			return refuse(a.id, ReasonNoTarget)
-		}
 		if d = judgeAt(a.at(path), a, t, q); !d.Allowed {
 			d.Target = path
 			return d
 		}
 	}
-	if t.Whole && t.Mode != Read && a.denied.has(permissionFor(t, q)) {
+	if t.Whole && t.Mode != Read && deniedBelow(a, t, q) {
 		return refuse(a.id, ReasonDenyBelow)
 	}
 	return d
+}
+
+// deniedBelow says whether some override denies what a change of everything needs. Where asking is allowed
+// only because performing is, a deny of performing counts as well: there the actor could not ask either.
+func deniedBelow(a *actor, t *tool, q Question) bool {
+	if q == ToAsk && a.denied.has(t.perm) && !allows(a.root, a, t.ask) {
+		return true
+	}
+	return a.denied.has(permissionFor(t, q))
 }
 
 func permissionFor(t *tool, q Question) int {
@@ -246,27 +249,30 @@ func allowedBy(n *node, perm int) Reason {
 	return ReasonRole
 }
 
-// could says whether some target exists on which the actor would be allowed. What the overrides say changes
-// only at their nodes, so asking at each node asks everywhere.
-func (v *View) could(a *actor, tool int) bool {
+// could says whether some target exists on which the actor's roles and overrides would allow the tool. What
+// the overrides say changes only at their nodes, so asking at each node asks everywhere.
+func (v *View) could(a *actor, tool int) Decision {
 	t, q := &v.policy.tools[tool], ToAsk
 	if t.Mode == Read {
 		q = ToPerform
 	}
-	if judgeAt(a.root, a, t, q).Allowed {
-		return true
+	if d := judgeAt(a.root, a, t, q); d.Allowed {
+		return d
 	}
 	for _, n := range a.nodes {
-		if judgeAt(n, a, t, q).Allowed {
-			return true
+		if d := judgeAt(n, a, t, q); d.Allowed {
+			return d // by an override, whichever node it is: the roles alone did not allow it at the root
 		}
 	}
-	return false
+	return refuse(a.id, ReasonNoPermission)
 }
 
 // Could says whether every actor of a session's chain could be allowed a tool on some target; the targets
 // need not be the same.
 func (v *View) Could(s Session, tool int) bool {
 	chain, ok := v.chain(s)
-	return ok && !slices.ContainsFunc(chain, func(a *actor) bool { return !v.could(a, tool) })
+	return ok && !slices.ContainsFunc(chain, func(a *actor) bool {
+		cut := a.kind == Model && v.cut(a, s.tools, tool).Reason != ""
+		return cut || !v.could(a, tool).Allowed
+	})
 }
