@@ -133,7 +133,7 @@ func (v *View) actor(id ID) *actor {
 func (v *View) compileActor(f *Actor) *actor {
 	p := v.policy
 	a := &actor{
-		id: f.ID, kind: f.Kind, active: f.Active, viewerOnly: len(f.Roles) == 1 && f.Roles[0] == Viewer,
+		id: f.ID, kind: f.Kind, active: f.Active, viewerOnly: v.viewerOnly(f.Roles),
 		role: newBits(len(p.perms)), denied: newBits(len(p.perms)),
 		denyTools: newBits(len(p.tools)), allowTools: newBits(len(p.tools)),
 	}
@@ -163,6 +163,15 @@ func (v *View) compileActor(f *Actor) *actor {
 	}
 	a.layer(p, overrides)
 	return a
+}
+
+// viewerOnly says whether viewer is the only role among those that exist, however often it is named.
+func (v *View) viewerOnly(roles []string) bool {
+	return slices.Contains(roles, Viewer) && !slices.ContainsFunc(roles, func(name string) bool {
+		_, configured := v.policy.roles[name]
+		_, stored := v.roles[name]
+		return name != Viewer && (configured || stored)
+	})
 }
 
 // layer sorts the overrides into nodes, each with what is nearest from its own point of view.
