@@ -249,13 +249,17 @@ func (r reference) somewhere(l link, list authz.Allowlist, tool int) authz.Decis
 	if why := r.cut(a, list, r.tools[tool]); why != "" {
 		return no(l.id, why)
 	}
-	q := authz.ToAsk
+	questions := []authz.Question{authz.ToAsk, authz.ToPerform}
 	if r.tools[tool].Mode == authz.Read {
-		q = authz.ToPerform
+		questions = questions[1:]
+	} else if a.Kind == authz.Model {
+		questions = questions[:1] // a model's change is never performed by itself
 	}
-	for _, path := range paths {
-		if d := r.on(a, r.tools[tool], path, q); d.Allowed {
-			return d
+	for _, path := range paths { // the root first
+		for _, q := range questions {
+			if d := r.on(a, r.tools[tool], path, q); d.Allowed {
+				return d
+			}
 		}
 	}
 	return no(l.id, authz.ReasonNoPermission)

@@ -14,8 +14,8 @@ func (v *View) Ceiling() Mode { return v.ceiling }
 
 // Available says whether a session's caller could use a tool at all: the caller exists and is active, no cut
 // and no grant removes the tool from a model, and the caller's own roles and overrides could allow it on some
-// target: to perform a read, to ask for a change. It is the question of the catalog. A tool that is not
-// available to a model is answered as one that does not exist.
+// target: to perform a read, to ask for a change or, for a person, to perform it. It is the question of the
+// catalog. A tool that is not available to a model is answered as one that does not exist.
 func (v *View) Available(s Session, tool int) Decision {
 	a, d := v.caller(s)
 	if a == nil {
@@ -252,19 +252,26 @@ func allowedBy(n *node, perm int) Reason {
 // could says whether some target exists on which the actor's roles and overrides would allow the tool. What
 // the overrides say changes only at their nodes, so asking at each node asks everywhere.
 func (v *View) could(a *actor, tool int) Decision {
-	t, q := &v.policy.tools[tool], ToAsk
-	if t.Mode == Read {
-		q = ToPerform
-	}
-	if d := judgeAt(a.root, a, t, q); d.Allowed {
+	t := &v.policy.tools[tool]
+	if d := couldAt(a.root, a, t); d.Allowed {
 		return d
 	}
 	for _, n := range a.nodes {
-		if d := judgeAt(n, a, t, q); d.Allowed {
+		if d := couldAt(n, a, t); d.Allowed {
 			return d // by an override, whichever node it is: the roles alone did not allow it at the root
 		}
 	}
 	return refuse(a.id, ReasonNoPermission)
+}
+
+// couldAt asks what the actor may come to do with the tool at one node: anybody asks, people also perform.
+func couldAt(n *node, a *actor, t *tool) Decision {
+	if t.Mode != Read {
+		if d := judgeAt(n, a, t, ToAsk); d.Allowed || a.kind == Model {
+			return d
+		}
+	}
+	return judgeAt(n, a, t, ToPerform)
 }
 
 // Could says whether every actor of a session's chain could be allowed a tool on some target; the targets
