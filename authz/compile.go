@@ -38,7 +38,8 @@ type actor struct {
 	allowTools bits
 
 	once    sync.Once
-	visible []int // tools this model could use, ignoring allowlists
+	visible []int // tools this actor could use, ignoring allowlists
+	usable  bits  // the same
 }
 
 // node is what the overrides say at one path, the nearer ones applied over the farther.

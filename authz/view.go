@@ -35,23 +35,30 @@ func (v *View) AppendTools(dst []int, s Session) []int {
 	if a == nil {
 		return dst
 	}
-	a.once.Do(func() {
-		for i := range v.policy.tools {
-			cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
-			if !cut && v.could(a, i).Allowed {
-				a.visible = append(a.visible, i)
-			}
-		}
-	})
+	a.once.Do(func() { v.list(a) })
 	if s.tools.any || a.kind == Human {
 		return append(dst, a.visible...) // an allowlist narrows what models may use
 	}
-	for _, i := range a.visible {
-		if s.tools.Has(v.policy.tools[i].Name) {
+	had := len(dst)
+	for _, name := range s.tools.names {
+		if i, ok := v.policy.names[name]; ok && a.usable.has(i) {
 			dst = append(dst, i)
 		}
 	}
+	slices.Sort(dst[had:])
 	return dst
+}
+
+// list notes the tools that an actor could use, ignoring allowlists.
+func (v *View) list(a *actor) {
+	a.usable = newBits(len(v.policy.tools))
+	for i := range v.policy.tools {
+		cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
+		if !cut && v.could(a, i).Allowed {
+			a.visible = append(a.visible, i)
+			a.usable.add(i)
+		}
+	}
 }
 
 // Check asks the whole chain of a session about a tool on the given targets: the caller, the models it was
