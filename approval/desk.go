@@ -32,10 +32,12 @@ func NewDesk(reg *registry.Registry) *Desk { return &Desk{reg} }
 func (d *Desk) Registry() *registry.Registry { return d.reg }
 
 // Proposed is an open proposal. The token is the principal's own, and zero unless the principal may approve.
-// Give it to nobody but the principal.
+// Give it to nobody but the principal. Standing names a standing grant that covers the proposal, if one does:
+// [registry.Registry.RedeemStanding] uses it.
 type Proposed struct {
 	Proposal ledger.Proposal
 	Token    token.Token
+	Standing string
 }
 
 // Opening is what a person finds when they open a proposal. The token is zero if they may only look: then
@@ -74,7 +76,7 @@ func (d *Desk) Propose(ctx context.Context, c registry.Call) (Proposed, error) {
 			return d.proposed(p, a, a.Session.Human())
 		}
 	}
-	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, a.Session.Human()), unwritten(err))
+	return Proposed{}, d.reg.Refuse(ctx, record(ledger.EventRefused, a, authz.Person{}), unwritten(err))
 }
 
 // entry makes the row of an admitted call. Row has what a revision adds.
@@ -97,7 +99,7 @@ func (d *Desk) entry(a registry.Admission, row ledger.Proposal) (ledger.Entry, e
 }
 
 func (d *Desk) proposed(p ledger.Proposal, a registry.Admission, person authz.Person) (Proposed, error) {
-	out := Proposed{Proposal: p}
+	out := Proposed{Proposal: p, Standing: a.Standing}
 	if a.MayDecide {
 		t, err := d.sign(&p, person, a)
 		if err != nil {
@@ -176,14 +178,14 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 		return Proposed{}, err
 	}
 	rec := record(ledger.EventDismissed, a, person)
-	rec.Code, rec.Params, rec.Targets, rec.Proposal, rec.Error = ledger.WasDismissed, old.Params, old.Targets, old.ID, superseded
+	rec.Code, rec.Params, rec.Targets, rec.Proposal = ledger.WasDismissed, old.Params, old.Targets, old.ID
 	entry, err := d.entry(a, ledger.Proposal{Supersedes: old.ID, RevisedBy: append(old.RevisedBy, person.ID())})
 	if err != nil {
 		return Proposed{}, d.reg.Refuse(ctx, rec, unwritten(err))
 	}
-	entry.Record.Operator = person.ID()
+	entry.Record.Operator, rec.Error = person.ID(), supersededBy+entry.Proposal.ID
 	p, err := d.reg.Ledger().Revise(ctx, ledger.Revision{
-		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: superseded, Record: rec},
+		Dismissal: ledger.Dismissal{Scope: scope, Proposal: old.ID, By: person.ID(), At: a.At, Note: rec.Error, Record: rec},
 		Entry:     entry,
 	})
 	switch {
@@ -195,7 +197,8 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 	return d.proposed(p, a, person)
 }
 
-const superseded = "superseded by a revision"
+// supersededBy begins the note on a proposal that was revised; the successor's id follows.
+const supersededBy = "superseded by "
 
 // Pending lists the open proposals of a scope that a person may see, newest first, at most
 // [ledger.DefaultPage] of those older than the cursor; the zero cursor starts at the newest.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
@@ -20,7 +21,7 @@ type StatusQuery struct {
 }
 
 // Status is what became of a proposal, in the words of the ledger. No two of these can be mistaken for one
-// another: waiting, expired, dismissed, done, failed, interrupted.
+// another: waiting, running, done, failed, interrupted, dismissed, revised, expired.
 type Status struct {
 	Proposal  string          `json:"proposal"`
 	Action    string          `json:"action"`
@@ -28,6 +29,7 @@ type Status struct {
 	ExpiresAt *time.Time      `json:"expires_at,omitempty"` // while it waits
 	Reason    string          `json:"reason,omitempty"`     // why it was dismissed, or what failed, as far as that is public
 	Result    json.RawMessage `json:"result,omitempty"`
+	Successor string          `json:"successor,omitempty"` // the proposal that takes the place of one that was revised
 }
 
 // OwnProposals returns a read by which a session sees the state of its own proposals: those of the same model
@@ -39,18 +41,37 @@ func OwnProposals(book ledger.Store) *registry.Action {
 		Permission:  ReadOwnProposals, Mode: authz.Read,
 	}, func(ctx context.Context, q StatusQuery) (Status, error) {
 		call, _ := registry.CallFrom(ctx)
-		p, err := book.Proposal(ctx, call.Session.Scope(), q.Proposal)
-		if err == nil && !own(&p, call.Session) {
-			err = ledger.ErrNotFound
-		}
+		s, err := status(ctx, book, call.Session, q.Proposal, call.At)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return Status{}, registry.Public(errors.New("there is no such proposal of yours"))
 		}
-		if err != nil {
-			return Status{}, err
-		}
-		return statusOf(&p, call.At), nil
+		return s, err
 	})
+}
+
+// Status says what became of a session's own proposal. It is for surfaces that tell a model about the past:
+// the ledger knows, whatever a conversation says. The error is [ledger.ErrNotFound] for a proposal that is
+// not the session's own, or the store's.
+func (d *Desk) Status(ctx context.Context, s authz.Session, proposal string) (Status, error) {
+	return status(ctx, d.reg.Ledger(), s, proposal, d.reg.Now())
+}
+
+func status(ctx context.Context, book ledger.Store, s authz.Session, id string, now time.Time) (Status, error) {
+	p, err := book.Proposal(ctx, s.Scope(), id)
+	if err != nil {
+		return Status{}, err
+	}
+	if !own(&p, s) {
+		return Status{}, ledger.ErrNotFound
+	}
+	st := statusOf(&p, now)
+	if next, ok := strings.CutPrefix(p.Note, supersededBy); ok && p.Decision == ledger.Dismissed {
+		// Only a successor that says so itself is one: a note is what anybody may write who says no.
+		if q, err := book.Proposal(ctx, s.Scope(), next); err == nil && q.Supersedes == p.ID {
+			st.Status, st.Reason, st.Successor = "revised", "a person changed it; what takes its place is decided about by itself", next
+		}
+	}
+	return st, nil
 }
 
 func own(p *ledger.Proposal, s authz.Session) bool {

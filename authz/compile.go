@@ -36,6 +36,7 @@ type actor struct {
 	denied     bits             // permissions that some override denies somewhere
 	denyTools  bits
 	allowTools bits
+	standing   map[int][]*Standing // by tool
 
 	once    sync.Once
 	visible []int // tools this actor could use, ignoring allowlists
@@ -158,6 +159,12 @@ func (v *View) compileActor(f *Actor) *actor {
 		case !ok:
 		case g.Effect == Allow:
 			a.allowTools.add(i)
+			if g.Standing != nil {
+				if a.standing == nil {
+					a.standing = map[int][]*Standing{}
+				}
+				a.standing[i] = append(a.standing[i], g.Standing)
+			}
 		default:
 			a.denyTools.add(i)
 		}

@@ -24,8 +24,9 @@ type Override struct {
 // Grant allows or denies a model one tool, as a layer above its roles. A deny removes the tool. An allow
 // unlocks an explicit tool that roles and overrides permit already; it never exceeds them.
 type Grant struct {
-	Tool   string
-	Effect Effect
+	Tool     string
+	Effect   Effect
+	Standing *Standing // of an allow: approval in advance, besides
 }
 
 // Role is a set of permissions with overrides of its own. Roles never deny by what they lack.
@@ -50,6 +51,7 @@ type Actor struct {
 type Settings struct {
 	Ceiling  Mode     // the highest mode a model may attempt; zero means Read
 	Disabled []string // names of tools that no model may use
+	Standing bool     // standing grants are on
 }
 
 // Facts is one snapshot of everything that bears on the decisions about some actors in one scope. It is never
@@ -80,4 +82,17 @@ type SourceFunc func(ctx context.Context, scope Scope, actors []ID) (*Facts, err
 // Facts calls f.
 func (f SourceFunc) Facts(ctx context.Context, scope Scope, actors []ID) (*Facts, error) {
 	return f(ctx, scope, actors)
+}
+
+// Directory is a source that can be changed: [Memory], or one of a host's own that package authztest has
+// tested. Package registry/directory makes its changes into actions.
+type Directory interface {
+	Source
+
+	// Edit changes the facts of a scope in one step, creating the scope if need be: edit gets a copy, and
+	// what it leaves is published if it is valid. Edits of one scope come one after another; one that
+	// returns nil is durable. An actor's kind cannot change and an actor cannot go away, since an id names
+	// one actor for ever. The error is edit's own, or wraps [ErrFacts] for facts that are not kept; then
+	// nothing is changed. Any other error means that nobody knows.
+	Edit(ctx context.Context, scope Scope, edit func(*Facts) error) error
 }

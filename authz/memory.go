@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Memory is a directory in memory: a [Source] for tests, examples and small programs. Its zero value is empty
+// Memory is a [Directory] in memory, for tests, examples and small programs. Its zero value is empty
 // and ready. It is safe for concurrent use.
 type Memory struct {
 	mu     sync.RWMutex
@@ -37,9 +37,12 @@ func (m *Memory) Set(scope Scope, facts Facts) error {
 // published in one step if it is valid. An actor's kind cannot change and an actor cannot go away, since an
 // id names one actor for ever: deactivate it instead. The error is [ErrFacts] or edit's own; nothing is
 // changed then.
-func (m *Memory) Edit(_ context.Context, scope Scope, edit func(*Facts) error) error {
+func (m *Memory) Edit(ctx context.Context, scope Scope, edit func(*Facts) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if scope == "" {
 		return ErrUnknownScope
 	}
@@ -62,6 +65,8 @@ func (m *Memory) Edit(_ context.Context, scope Scope, edit func(*Facts) error) e
 	return nil
 }
 
+var _ Directory = (*Memory)(nil)
+
 func (f *Facts) clone() *Facts {
 	c := *f
 	c.Settings.Disabled = slices.Clone(f.Settings.Disabled)
@@ -74,6 +79,12 @@ func (f *Facts) clone() *Facts {
 	for i := range c.Actors {
 		a := &c.Actors[i]
 		a.Roles, a.Grants, a.Overrides = slices.Clone(a.Roles), slices.Clone(a.Grants), cloneOverrides(a.Overrides)
+		for j := range a.Grants {
+			if g := &a.Grants[j]; g.Standing != nil {
+				standing := *g.Standing
+				g.Standing = &standing
+			}
+		}
 	}
 	return &c
 }
@@ -107,7 +118,7 @@ func (f *Facts) validate(old *Facts) error {
 		roles[r.Name] = true
 		overrides("role "+r.Name, r.Overrides)
 	}
-	kinds := map[ID]Kind{}
+	kinds, standing := map[ID]Kind{}, map[string]bool{}
 	for _, a := range f.Actors {
 		if a.ID == "" || kinds[a.ID] != 0 || a.Kind != Human && a.Kind != Model {
 			fault("actor %q lacks a kind or an id of its own", a.ID)
@@ -121,6 +132,12 @@ func (f *Facts) validate(old *Facts) error {
 		for _, g := range a.Grants {
 			if g.Tool == "" || g.Effect > Allow {
 				fault("actor %q: a grant lacks a tool or a known effect", a.ID)
+			}
+			if g.Standing != nil && (g.Effect != Allow || g.Standing.ID == "" || standing[g.Standing.ID]) {
+				fault("actor %q: a standing grant is no allow, or has no id of its own", a.ID)
+			}
+			if g.Standing != nil {
+				standing[g.Standing.ID] = true
 			}
 		}
 		kinds[a.ID] = a.Kind

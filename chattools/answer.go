@@ -42,6 +42,9 @@ const (
 	textNotHere   = "This cannot be done from within another call."
 	textLimited   = "Too many proposals are waiting for a decision. Wait until some are decided."
 	textFailed    = "The call failed."
+	textTooMany   = "The limit on calls for one message is reached. Nothing was run."
+	textCancelled = "The conversation was stopped before this call. Nothing was run."
+	textNoResult  = "The result cannot be shown."
 	textTruncated = "The call was cut off before it was complete. Nothing was run."
 )
 

@@ -102,5 +102,18 @@ func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) Answer {
 	if err != nil {
 		return refused(err)
 	}
-	return Answer{Status: NeedsApproval, Text: textWaiting, Proposal: p.Proposal.ID}
+	waits := Answer{Status: NeedsApproval, Text: textWaiting, Proposal: p.Proposal.ID}
+	if p.Standing == "" {
+		return waits
+	}
+	r, err := g.desk.Registry().RedeemStanding(ctx, p.Proposal.Session.Scope(), p.Proposal.ID)
+	if err != nil {
+		if registry.Undecided(err) {
+			return waits // for a person, who may say yes where the grant no longer does
+		}
+		a := refused(err)
+		a.Proposal = p.Proposal.ID
+		return a
+	}
+	return Answer{Status: Done, Result: r.JSON, Proposal: p.Proposal.ID}
 }

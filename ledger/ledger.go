@@ -44,6 +44,7 @@ type Proposal struct {
 	Note      string // why it was dismissed
 
 	Claim      string // id of the claim that won
+	Grant      string // id of the standing grant that decided in its giver's name
 	RunBy      time.Time
 	Outcome    Outcome
 	FinishedAt time.Time
@@ -178,6 +179,7 @@ type Record struct {
 	Params   canon.Object
 	Proposal string
 	Claim    string
+	Grant    string // the standing grant that was used
 	Result   []byte // JSON
 	Error    string // for auditors
 	Count    int    // how many equal refusals came since the last record of them; zero means one

@@ -15,6 +15,8 @@ var (
 	ErrNotFound = errors.New("ledger: no such proposal")
 	// ErrConflict says that the compare-and-set did not apply; the proposal returned beside it tells why.
 	ErrConflict = errors.New("ledger: not applied")
+	// ErrGrantSpent says that a standing grant has no use left or has ended. The proposal stays as it is.
+	ErrGrantSpent = errors.New("ledger: the standing grant is spent")
 	// ErrLimit is what a [LimitError] wraps.
 	ErrLimit = errors.New("ledger: too many open proposals")
 )
@@ -37,7 +39,7 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 //
 // Every method that changes something either changes all of it, its record included, or nothing, and is
 // durable when it returns nil. Its error means exactly one of three things: nil, it was applied;
-// [ErrNotFound], [ErrConflict] or [ErrLimit], it was not applied; any other error, nobody knows. A caller
+// [ErrNotFound], [ErrConflict], [ErrLimit] or [ErrGrantSpent], it was not applied; any other error, nobody knows. A caller
 // that is told "nobody knows" treats a claim as lost and does not run. A store never retries a change under
 // another claim id.
 //
@@ -45,17 +47,19 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // found. Instants come from the caller, who reads a clock once per decision; a store reads none. Times are
 // kept as [Time] returns them. What is passed in is not kept, and what is returned is the caller's own.
 // Methods are safe for concurrent use. A context that ends before a change began prevents it; later it does
-// not interrupt the change.
+// not interrupt the change. Lists are cut at their limit; a limit of zero means [DefaultPage].
 type Store interface {
 	// Propose inserts an undecided proposal with its record, unless an identical one is open: then it
 	// inserts nothing and returns that one. Identical means equal scope, model, principal, action,
 	// parameters, definition and version; open means undecided and not expired at CreatedAt. It returns a
-	// LimitError if one more open proposal would exceed a limit.
+	// LimitError if one more open proposal would exceed a limit, and ErrConflict if the scope has the id
+	// already. All of this holds among concurrent proposals too.
 	Propose(ctx context.Context, e Entry) (Proposal, error)
 
 	// Revise dismisses an undecided proposal and inserts its successor, in one step. The successor counts
 	// for the limits, its predecessor no longer does, and an identical open proposal is not looked for.
-	// ErrConflict comes with the proposal that was decided before.
+	// ErrConflict comes with the proposal that was decided before. Both are of one scope: for a successor of
+	// another scope the predecessor is not found.
 	Revise(ctx context.Context, r Revision) (Proposal, error)
 
 	// Proposal returns one proposal.
@@ -65,6 +69,10 @@ type Store interface {
 	// recorded, to claimed, with its started record. Of any number of claims one is applied. A claim with
 	// the id of the one that was applied is answered as applied. ErrConflict comes with the proposal as it
 	// stands; if that is neither decided nor expired, a decision was recorded and the row denies it.
+	//
+	// A claim by a standing grant counts one use of it in the same step: of any number of claims at most
+	// Limit are ever applied for one grant of a scope. ErrGrantSpent comes with the proposal, still open, if
+	// no use is left or the grant has ended at c.At. Whatever becomes of the run, the use stays counted.
 	Claim(ctx context.Context, c Claim) (Proposal, error)
 
 	// Finish records how a claimed run ended. ErrConflict says that the claim is not the proposal's or that
@@ -75,7 +83,8 @@ type Store interface {
 	// proposal as it stands.
 	Dismiss(ctx context.Context, d Dismissal) (Proposal, error)
 
-	// Verify records a verdict on a claimed proposal that has none. ErrConflict says that it has one.
+	// Verify records a verdict on a claimed proposal that has none. ErrConflict says that it has one or was
+	// never claimed.
 	Verify(ctx context.Context, v Verification) error
 
 	// Append adds a record that belongs to no change of a proposal.
@@ -120,7 +129,15 @@ type Claim struct {
 	By       authz.ID
 	At       time.Time
 	RunBy    time.Time // the run is interrupted if nothing says until then how it ended
+	Use      *Use      // of a standing grant; nil for a decision made now
 	Record   Record    // EventStarted
+}
+
+// Use is one use of a standing grant.
+type Use struct {
+	Grant string    // its id, unique in the scope for ever
+	Limit int       // how many uses it has; zero means any number
+	Until time.Time // from this instant on it has ended
 }
 
 // Finish closes a claim.

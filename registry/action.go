@@ -120,7 +120,8 @@ type Action struct {
 	options  canon.Options
 	sentence sentence
 
-	decode  func(canon.Object) (any, error)
+	decode  func(canon.Object) (any, error) // proves that what runs is what was hashed
+	again   func(canon.Object) (any, error) // a fresh copy of what decode has proved
 	target  func(context.Context, any) ([]authz.Path, error)
 	version func(context.Context, any) (string, error)
 	preview func(context.Context, any) ([]Difference, error)
@@ -155,6 +156,7 @@ func Define[P, R any](name string, s Spec[P], run func(context.Context, P) (R, e
 	a.Definition = a.digest(s.Revision)
 
 	a.decode = func(o canon.Object) (any, error) { return params.Decode[P](o) }
+	a.again = func(o canon.Object) (any, error) { return params.Again[P](o) }
 	a.run = func(ctx context.Context, p any) (any, error) { return run(ctx, p.(P)) }
 	if s.Target != nil {
 		a.target = func(ctx context.Context, p any) ([]authz.Path, error) { return s.Target(ctx, p.(P)) }

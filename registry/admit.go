@@ -25,7 +25,8 @@ type Admission struct {
 	At        time.Time // the one reading of the clock for this decision
 	ExpiresAt time.Time // of a proposal made now
 	Limits    ledger.Limits
-	MayDecide bool // the person asked about may approve it
+	MayDecide bool   // the person asked about may approve it
+	Standing  string // id of a standing grant that covers it; spent or not, the claim will tell
 }
 
 // request is a call on its way through the checks.
@@ -34,16 +35,20 @@ type request struct {
 	name     string
 	input    []byte
 	question authz.Question
-	person   authz.Person // the operator, or the person asked about
+	person   authz.Person // the operator
+	asked    bool         // the person is only asked about, and decides nothing
 	at       time.Time
 
 	row        *ledger.Proposal // that was proposed before
 	redemption *Redemption      // that asks to run it
+	grant      *authz.Standing  // that approves it in advance
+	spent      []string         // ids of grants that have no use left
 
 	view    *authz.View
 	index   int
 	action  *Action
 	params  canon.Object
+	proved  bool // params have passed before, for the same action
 	value   any
 	targets []authz.Path
 	version string
@@ -53,7 +58,7 @@ type request struct {
 // who may be nobody, may approve it. It is for proposing and for hosts that want to know beforehand; a read
 // is admitted if it may run. The error is a [*Refusal], which is recorded.
 func (r *Registry) Admit(ctx context.Context, c Call, person authz.Person) (Admission, error) {
-	q := &request{session: c.Session, name: c.Action, input: c.Params, question: authz.ToAsk, person: person, at: r.Now()}
+	q := &request{session: c.Session, name: c.Action, input: c.Params, question: authz.ToAsk, person: person, asked: true, at: r.Now()}
 	if err := r.admit(ctx, q); err != nil {
 		return Admission{}, r.refuse(ctx, q, err)
 	}
@@ -64,7 +69,7 @@ func (r *Registry) admission(q *request) Admission {
 	return Admission{
 		Session: q.session, Action: q.action, Params: q.params, Targets: slices.Clone(q.targets), Version: q.version,
 		At: q.at, ExpiresAt: q.at.Add(r.lifetime).Truncate(time.Second), Limits: r.limits,
-		MayDecide: q.mayDecide().Allowed,
+		MayDecide: q.mayDecide().Allowed, Standing: r.standingID(q),
 	}
 }
 
@@ -150,15 +155,23 @@ func (r *Registry) available(ctx context.Context, q *request) (err error) {
 	return nil
 }
 
-// understand canonicalizes and validates the parameters, once, and learns from the host what they touch.
+// understand canonicalizes and validates the parameters, once, and learns from the host what they touch. What
+// a proposal stores is canonical already, and validated again.
 func (r *Registry) understand(ctx context.Context, q *request) (err error) {
-	if q.params, err = q.action.schema.Parse(q.input, q.action.options); err != nil {
-		return invalid(err)
+	switch {
+	case q.proved: // by the request that this one repeats
+		q.value, err = q.action.again(q.params)
+	case q.row != nil:
+		q.params = q.row.Params
+		if err = q.action.schema.Validate(q.params); err == nil {
+			q.value, err = q.action.decode(q.params)
+		}
+	default:
+		if q.params, err = q.action.schema.Parse(q.input, q.action.options); err == nil {
+			q.value, err = q.action.decode(q.params)
+		}
 	}
-	if q.row != nil && q.params != q.row.Params {
-		return &Refusal{Code: ledger.Stale, Err: errors.New("the parameters are canonicalized differently now")}
-	}
-	if q.value, err = q.action.decode(q.params); err != nil {
+	if err != nil {
 		return invalid(err)
 	}
 	if !q.view.Could(q.session, q.index) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -126,7 +127,7 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 			r.log.ErrorContext(ctx, "a run function panicked", "action", q.action.Name, "stack", string(debug.Stack()))
 		}
 	}()
-	value, err := q.action.decode(q.params)
+	value, err := q.action.again(q.params)
 	if err == nil {
 		value, err = q.action.run(ctx, value)
 	}
@@ -140,6 +141,9 @@ func (r *Registry) run(ctx context.Context, q *request, c Current) (out outcome)
 
 func encode(value any) ([]byte, error) {
 	if raw, ok := value.(json.RawMessage); ok {
+		if !jsontext.Value(raw).IsValid() {
+			return nil, errors.New("the result is not JSON")
+		}
 		return raw, nil
 	}
 	text, err := jsonv2.Marshal(value, jsonv2.Deterministic(true))
@@ -152,11 +156,16 @@ func encode(value any) ([]byte, error) {
 // record starts a record about the request.
 func (q *request) record(event ledger.Event, code ledger.Code) ledger.Record {
 	rec := ledger.Record{
-		At: q.at, Event: event, Code: code, Session: q.session, Operator: q.person.ID(),
-		Action: clipName(q.name), Targets: q.targets, Params: q.params,
+		At: q.at, Event: event, Code: code, Session: q.session, Action: clipName(q.name), Targets: q.targets, Params: q.params,
+	}
+	if !q.asked {
+		rec.Operator = q.person.ID()
 	}
 	if q.row != nil {
 		rec.Proposal = q.row.ID
+	}
+	if q.grant != nil {
+		rec.Grant = q.grant.ID
 	}
 	return rec
 }
@@ -169,8 +178,8 @@ func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
 		refusal = &Refusal{Code: ledger.RunFailed, Err: err}
 	}
 	calm := context.WithoutCancel(ctx)
-	if q.redemption != nil && refusal.Proposal == nil {
-		row, err := r.book.Proposal(calm, q.redemption.Scope, q.row.ID)
+	if (q.redemption != nil || q.grant != nil) && refusal.Proposal == nil {
+		row, err := r.book.Proposal(calm, q.session.Scope(), q.row.ID)
 		if err == nil {
 			if final, was := decided(&row, row.State(q.at)); was {
 				refusal = final

@@ -37,24 +37,29 @@ func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
 	return r.redeemed(ctx, q, claim)
 }
 
-// fetch loads a proposal for a person who is logged in, and believes it only after its seal. The request is
-// never nil.
+// fetch loads a proposal for a person who is logged in, known, human and active. The request is never nil.
 func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
-	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
-	if frameOf(ctx) != nil {
-		q.session = frameOf(ctx).current.Session
-		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
+	q, err := r.load(ctx, scope, id, person)
+	if err != nil {
+		return q, err
 	}
-	if person.IsZero() {
-		return q, denied(ledger.Forbidden, authz.Decision{Reason: authz.ReasonUnknownActor})
-	}
-	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
 	view, err := r.policy.View(ctx, scope, person.ID())
 	if err != nil {
 		return q, r.noFacts(err)
 	}
 	if d := view.Human(person); !d.Allowed {
 		return q, denied(ledger.Forbidden, d)
+	}
+	return q, nil
+}
+
+// load reads a proposal, and believes it only after its seal. The request is never nil.
+func (r *Registry) load(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
+	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
+	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
+	if f := frameOf(ctx); f != nil {
+		q.session = f.current.Session
+		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
 	}
 	row, err := r.book.Proposal(ctx, scope, id)
 	switch {
@@ -67,7 +72,7 @@ func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, pers
 	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
 		return q, &Refusal{Code: ledger.Tampered, Proposal: &row, Err: err}
 	}
-	q.session, q.name, q.input = row.Session, row.Action, row.Params.Bytes()
+	q.session, q.name = row.Session, row.Action
 	return q, nil
 }
 
@@ -78,6 +83,11 @@ func (r *Registry) approvable(ctx context.Context, q *request) error {
 	}
 	if d := q.mayDecide(); !d.Allowed {
 		return denied(ledger.Forbidden, d)
+	}
+	if q.grant != nil {
+		if err := r.stands(q); err != nil {
+			return err
+		}
 	}
 	return ctx.Err() // a caller who has gone claims nothing
 }
@@ -90,10 +100,17 @@ func (r *Registry) claim(ctx context.Context, q *request) (string, error) {
 	}
 	rec := q.record(ledger.EventStarted, ledger.Done)
 	rec.Claim = id
-	row, err := r.book.Claim(ctx, ledger.Claim{
+	c := ledger.Claim{
 		Scope: q.session.Scope(), Proposal: q.row.ID, ID: id, By: q.person.ID(), At: q.at,
 		RunBy: q.at.Add(r.runLimit), Record: rec,
-	})
+	}
+	if g := q.grant; g != nil {
+		c.Use = &ledger.Use{Grant: g.ID, Limit: g.Uses, Until: g.Until}
+	}
+	row, err := r.book.Claim(ctx, c)
+	if errors.Is(err, ledger.ErrGrantSpent) {
+		return "", err
+	}
 	if err != nil {
 		return "", Undecidable(row, q.at, err)
 	}
@@ -121,7 +138,10 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 		}
 		return r.book.Finish(calm, f)
 	}
-	again := &request{session: q.session, name: q.name, input: q.input, question: q.question, person: q.person, at: q.at, row: q.row}
+	again := &request{
+		session: q.session, name: q.name, question: q.question, person: q.person, at: q.at,
+		row: q.row, grant: q.grant, params: q.params, proved: true,
+	}
 	if err := r.approvable(calm, again); err != nil {
 		err := errors.Join(err, settle(outcome{err: err}))
 		refusal, _ := errors.AsType[*Refusal](err)

@@ -36,6 +36,10 @@ import (
 const (
 	// ReadProposals is the permission to see every proposal of a scope. The shipped owner has it.
 	ReadProposals authz.Permission = "proposals:read"
+
+	// Administrative is the prefix of permissions to change who may do what. Every action that needs one is
+	// explicit, and never of mode Execute.
+	Administrative = "directory:"
 )
 
 // Defaults of a Config.
@@ -107,7 +111,8 @@ type Registry struct {
 	lifetime time.Duration
 	runLimit time.Duration
 	limits   ledger.Limits
-	reads    bool // reads are recorded
+	clicked  map[authz.Permission]bool // propose-only: a person's click is needed
+	reads    bool                      // reads are recorded
 	now      func() time.Time
 	random   io.Reader
 	log      *slog.Logger
@@ -119,10 +124,13 @@ type Registry struct {
 func New(c Config) (*Registry, error) {
 	r := &Registry{
 		book: c.Ledger, keys: c.Keys, lifetime: or(c.Lifetime, DefaultLifetime), runLimit: or(c.RunLimit, DefaultRunLimit),
-		limits: defaultLimits, reads: !c.SkipReads, now: c.Now, random: c.Random, log: c.Log,
+		limits: defaultLimits, clicked: map[authz.Permission]bool{}, reads: !c.SkipReads, now: c.Now, random: c.Random, log: c.Log,
 	}
 	if c.Limits != nil {
 		r.limits = *c.Limits
+	}
+	for _, p := range c.ProposeOnly {
+		r.clicked[p] = true
 	}
 	if r.now == nil {
 		r.now = time.Now
@@ -198,6 +206,9 @@ func (c *Config) faults() (faults []Fault) {
 				fault(a.Name, "Mode", fmt.Sprintf("is execute, but %q is propose-only", p))
 			}
 		}
+		if administrative(a) && (!a.Explicit || a.Mode == authz.Execute || a.Ask != a.Permission) {
+			fault(a.Name, "Permission", fmt.Sprintf("%q is administrative: the action must be explicit, ask for the same, and not be of mode execute", a.Permission))
+		}
 		if a.Permission == ReadProposals || a.Ask == ReadProposals {
 			fault(a.Name, "Permission", fmt.Sprintf("%q is the registry's own", ReadProposals))
 		}
@@ -218,6 +229,10 @@ func (c *Config) faults() (faults []Fault) {
 		}
 	}
 	return faults
+}
+
+func administrative(a *Action) bool {
+	return strings.HasPrefix(string(a.Permission), Administrative) || strings.HasPrefix(string(a.Ask), Administrative)
 }
 
 // Actions returns the actions, sorted by name.

@@ -73,3 +73,15 @@ func generated[P any](t testing.TB) *params.Schema {
 	require.NoError(t, err)
 	return s
 }
+
+// A schema beyond the quick rules goes to the full validator.
+func BenchmarkParseWithFullValidator(b *testing.B) {
+	s := compile(b, object(`"order_id":{"type":"string"},"cents":{"type":"integer","minimum":1},"reason":{"anyOf":[{"type":"string"},{"type":"null"}]},
+		"notify":{"type":"boolean"},"ratio":{"type":"number"},"tags":{"type":"array","items":{"type":"string"}},"address":{"type":"object"},"limit":{"type":"integer"}`))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Parse(benchInput, canon.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // rootURL names the schema for the validator. References are resolved against
@@ -46,6 +48,8 @@ func Compile(raw json.RawMessage) (schema *Schema, err error) {
 	if s.compiled, err = compiler.Compile(rootURL); err != nil {
 		return nil, compileError(err)
 	}
+	ownNames(s.compiled)
+	counted.done.Store(true)
 	s.patterns = int(counted.size.Load())
 	if size.defaults {
 		if s.defaults, err = s.planDefaults(); err != nil {
@@ -91,44 +95,41 @@ func compileError(err error) error {
 	}
 	var pattern *jsonschema.InvalidRegexError
 	if errors.As(err, &pattern) {
-		return fmt.Errorf("params: the pattern %q cannot be used: %s",
-			shorten(pattern.Regex, maxName), shorten(pattern.Err.Error(), maxCompileText))
+		return patternError(pattern.Regex, pattern.Err)
 	}
-	text := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), rootURL, "")), " ")
+	text := err.Error()
+	var invalid *jsonschema.SchemaValidationError
+	if verdict := (*jsonschema.ValidationError)(nil); errors.As(err, &invalid) && errors.As(invalid.Err, &verdict) {
+		worst := leaves(verdict)[0]
+		if format, ok := worst.ErrorKind.(*kind.Format); ok && format.Want == "regex" {
+			expr, _ := format.Got.(string)
+			return patternError(expr, format.Err)
+		}
+		text = worst.Error()
+	}
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, rootURL, "")), " ")
 	return fmt.Errorf("params: the schema is not valid: %s", shorten(text, maxCompileText))
 }
 
-// target returns the schema that node's $ref leads to within the document,
-// or nil.
-func (s *Schema) target(node map[string]any) map[string]any {
-	ref, ok := node["$ref"].(string)
-	if !ok || !strings.HasPrefix(ref, "#") {
-		return nil
-	}
-	return s.lookup(ref[1:])
+func patternError(expr string, err error) error {
+	return fmt.Errorf("params: the pattern %q cannot be used: %s",
+		shorten(expr, maxName), shorten(err.Error(), maxCompileText))
 }
 
-// lookup follows a JSON pointer, percent-encoded as in a fragment.
-func (s *Schema) lookup(fragment string) map[string]any {
-	tokens, ok := splitFragment(fragment)
-	if !ok {
-		return nil
+// leaves returns the causes of a verdict, the most deeply placed first.
+func leaves(v *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(v.Causes) == 0 {
+		return []*jsonschema.ValidationError{v}
 	}
-	var at any = s.doc
-	for _, token := range tokens {
-		switch v := at.(type) {
-		case map[string]any:
-			at = v[token]
-		case []any:
-			i, ok := index(token, len(v))
-			if !ok {
-				return nil
-			}
-			at = v[i]
-		default:
-			return nil
+	var all []*jsonschema.ValidationError
+	for _, cause := range v.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	slices.SortFunc(all, func(a, b *jsonschema.ValidationError) int {
+		if c := cmp.Compare(len(b.InstanceLocation), len(a.InstanceLocation)); c != 0 {
+			return c
 		}
-	}
-	node, _ := at.(map[string]any)
-	return node
+		return cmp.Compare(a.Error(), b.Error())
+	})
+	return all
 }

@@ -44,6 +44,20 @@ func Decode[P any](o canon.Object) (p P, err error) {
 		*raw = o.Bytes()
 		return p, nil
 	}
+	return decode[P](o, true)
+}
+
+// Again makes another fresh P from a text that [Decode] accepted for the same
+// type, without proving once more that it encodes to that text.
+func Again[P any](o canon.Object) (p P, err error) {
+	if raw, ok := any(&p).(*stdjson.RawMessage); ok {
+		*raw = o.Bytes()
+		return p, nil
+	}
+	return decode[P](o, false)
+}
+
+func decode[P any](o canon.Object, prove bool) (p P, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p, err = *new(P), fmt.Errorf("params: a method of %s panicked while decoding", reflect.TypeFor[P]())
@@ -53,8 +67,10 @@ func Decode[P any](o canon.Object) (p P, err error) {
 	if err := json.Unmarshal(text, &p, decoding); err != nil {
 		return *new(P), decodeError(err)
 	}
-	if err := exactly(text, &p); err != nil {
-		return *new(P), err
+	if prove {
+		if err := exactly(text, &p); err != nil {
+			return *new(P), err
+		}
 	}
 	return p, nil
 }

@@ -193,7 +193,7 @@ func (p *planner) plan(node map[string]any, at string) (*filler, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.old || !reaches(node) {
+		if p.old || !hasAny(node, reaching...) {
 			p.planned[at] = next
 			return next, nil
 		}
@@ -214,16 +214,6 @@ func (p *planner) follow(node map[string]any) (map[string]any, string) {
 	}
 	tokens, _ := splitFragment(ref[1:])
 	return target, pointer(tokens)
-}
-
-// reaches reports whether node says anything about what lies in a value.
-func reaches(node map[string]any) bool {
-	for _, keyword := range []string{"properties", "items", "prefixItems", "additionalProperties"} {
-		if _, ok := node[keyword]; ok {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *planner) members(f *filler, node map[string]any, at string) error {

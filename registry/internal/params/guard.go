@@ -72,6 +72,7 @@ func (g *guarded) at(pointer string) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, compileError(err)
 	}
+	ownNames(compiled)
 	g.install(compiled)
 	return compiled, nil
 }
@@ -110,49 +111,4 @@ func (g *guarded) install(schema *jsonschema.Schema) {
 	for _, child := range next {
 		g.install(child)
 	}
-}
-
-// subschemas lists the schemas that one schema applies.
-func subschemas(s *jsonschema.Schema) []*jsonschema.Schema {
-	var out []*jsonschema.Schema
-	add := func(more ...*jsonschema.Schema) {
-		for _, schema := range more {
-			if schema != nil {
-				out = append(out, schema)
-			}
-		}
-	}
-	addAny := func(v any) {
-		switch v := v.(type) {
-		case *jsonschema.Schema:
-			add(v)
-		case []*jsonschema.Schema:
-			add(v...)
-		}
-	}
-	add(s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.PropertyNames, s.UnevaluatedProperties,
-		s.UnevaluatedItems, s.Contains, s.Items2020, s.ContentSchema)
-	if s.DynamicRef != nil {
-		add(s.DynamicRef.Ref)
-	}
-	add(s.AllOf...)
-	add(s.AnyOf...)
-	add(s.OneOf...)
-	add(s.PrefixItems...)
-	addAny(s.Items)
-	addAny(s.AdditionalItems)
-	addAny(s.AdditionalProperties)
-	for _, schema := range s.Properties {
-		add(schema)
-	}
-	for _, schema := range s.PatternProperties {
-		add(schema)
-	}
-	for _, schema := range s.DependentSchemas {
-		add(schema)
-	}
-	for _, dependency := range s.Dependencies {
-		addAny(dependency)
-	}
-	return out
 }

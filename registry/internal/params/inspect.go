@@ -115,6 +115,10 @@ func (in *inspector) inspectStruct(t reflect.Type, path string) {
 				in.fault(path+"."+f.path, "the name %q differs from %q only by case", f.name, other.name)
 			}
 		}
+		if !settable(t, f) {
+			in.fault(path+"."+f.path, "a decoder cannot reach it through an embedded pointer to an unexported type")
+			continue
+		}
 		in.inspectField(f, path+"."+f.path)
 	}
 	if len(in.faults) > before {
@@ -123,6 +127,18 @@ func (in *inspector) inspectStruct(t reflect.Type, path string) {
 	if err := json.Unmarshal([]byte("{}"), reflect.New(t).Interface(), decoding); err != nil {
 		in.fault(path, "%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
+}
+
+// settable reports whether a decoder can set f: it cannot allocate what an
+// unexported field points to.
+func settable(t reflect.Type, f field) bool {
+	for i := range f.index[1:] {
+		around := t.FieldByIndex(f.index[:i+1])
+		if !around.IsExported() && around.Type.Kind() == reflect.Pointer {
+			return false
+		}
+	}
+	return true
 }
 
 func (in *inspector) inspectField(f field, path string) {

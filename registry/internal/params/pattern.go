@@ -3,11 +3,8 @@ package params
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"regexp/syntax"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,22 +12,31 @@ import (
 
 const (
 	maxPatternBytes = 4 << 10
-	maxPatternSize  = 10_000 // instructions of one compiled program
+	maxPatternSize  = 10_000  // instructions of one compiled program
+	maxPatternsSize = 200_000 // of all programs of a schema
 )
 
-var errPatternSize = errors.New("it is too large")
+var (
+	errPatternSize  = errors.New("it is too large")
+	errPatternsSize = errors.New("all patterns together are too large")
+)
 
 // patterns compiles regular expressions within bounds and adds up their sizes.
 // Matching takes time proportional to a program's size times the length of the
 // text, so that the sum bounds what a document can cost.
-type patterns struct{ size atomic.Int64 }
+type patterns struct {
+	size atomic.Int64
+	done atomic.Bool // the schema is compiled; what follows is in documents
+}
 
 func (p *patterns) compile(expr string) (jsonschema.Regexp, error) {
 	re, size, err := compilePattern(expr)
 	if err != nil {
 		return nil, err
 	}
-	p.size.Add(int64(size))
+	if !p.done.Load() && p.size.Add(int64(size)) > maxPatternsSize {
+		return nil, errPatternsSize
+	}
 	return re, nil
 }
 
@@ -51,24 +57,4 @@ func compilePattern(expr string) (*regexp.Regexp, int, error) {
 	}
 	re, err := regexp.Compile(expr)
 	return re, len(program.Inst), err
-}
-
-// splitFragment returns the tokens of a percent-encoded JSON pointer.
-func splitFragment(fragment string) ([]string, bool) {
-	path, err := url.PathUnescape(fragment)
-	if err != nil || path != "" && path[0] != '/' {
-		return nil, false
-	}
-	tokens := strings.Split(path, "/")[1:]
-	for i, token := range tokens {
-		tokens[i] = pointerUnescaper.Replace(token)
-	}
-	return tokens, true
-}
-
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-func index(token string, length int) (int, bool) {
-	i, err := strconv.Atoi(token)
-	return i, err == nil && i >= 0 && i < length
 }

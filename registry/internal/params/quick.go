@@ -80,7 +80,7 @@ func (p *quickPlanner) plan(s *jsonschema.Schema) *rule {
 		return r
 	}
 	if s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.AllOf != nil || s.AnyOf != nil ||
-		s.OneOf != nil || s.If != nil || s.Const != nil || s.PropertyNames != nil || s.PatternProperties != nil ||
+		s.OneOf != nil || s.If != nil || s.Const != nil || s.PatternProperties != nil ||
 		s.Dependencies != nil || s.DependentRequired != nil || s.DependentSchemas != nil ||
 		s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil || s.UniqueItems || s.Contains != nil ||
 		s.AdditionalItems != nil || s.PrefixItems != nil || s.ContentSchema != nil || s.MultipleOf != nil ||
@@ -94,6 +94,8 @@ func (p *quickPlanner) plan(s *jsonschema.Schema) *rule {
 		if s.DraftVersion < 2019 {
 			return r
 		}
+		// Two ways into a value would double the work at every level.
+		p.beyond = p.beyond || s.Properties != nil || s.AdditionalProperties != nil || s.Items != nil || s.Items2020 != nil
 	}
 	if s.Types != nil {
 		for _, name := range s.Types.ToStrings() {

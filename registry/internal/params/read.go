@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,10 @@ var branching = map[string]bool{
 	"patternProperties": true, "propertyNames": true,
 	"unevaluatedProperties": true, "unevaluatedItems": true,
 }
+
+// reaching lists the keywords that go into a value. Beside a reference, which
+// may go there as well, they judge its parts a second time.
+var reaching = []string{"properties", "additionalProperties", "items", "prefixItems", "additionalItems"}
 
 // counting lists the keywords whose number has to fit an int.
 var counting = map[string]bool{
@@ -118,16 +123,16 @@ func (r *schemaReader) object(depth int) (any, error) {
 		}
 		r.note(name)
 	}
-	// Beside a reference, keywords that reach into a value judge it twice.
-	if _, ok := members["$ref"]; ok {
-		for _, keyword := range []string{"properties", "additionalProperties", "items", "prefixItems", "additionalItems"} {
-			if _, ok := members[keyword]; ok {
-				r.branches = true
-			}
-		}
-	}
+	r.branches = r.branches || hasAny(members, "$ref", "$dynamicRef", "$recursiveRef") && hasAny(members, reaching...)
 	_, err := r.dec.ReadToken()
 	return members, err
+}
+
+func hasAny(node map[string]any, keywords ...string) bool {
+	return slices.ContainsFunc(keywords, func(keyword string) bool {
+		_, ok := node[keyword]
+		return ok
+	})
 }
 
 func (r *schemaReader) note(name string) {
