@@ -167,7 +167,7 @@ func (v *View) known(id ID, kind Kind) (*actor, Decision) {
 		return nil, refuse(id, ReasonUnknownActor)
 	case !a.active:
 		return nil, refuse(id, ReasonInactive)
-	case a.kind != kind:
+	case a.kind != kind || kind != Human && kind != Model:
 		return nil, refuse(id, ReasonWrongKind)
 	}
 	return a, Decision{}
