@@ -13,10 +13,10 @@
 //     are refused.
 //  2. For models only, and for approving what a model proposed: a tool that is disabled, above the ceiling or
 //     outside the session's allowlist is refused. A model whose only role is viewer has the ceiling [Read].
-//  3. An explicit deny refuses: a deny grant, or the nearest override on the path that names the permission.
-//     At one node deny wins, whomever it names.
-//  4. An explicit allow permits: the nearest override on the path that names the permission. An explicit
-//     tool needs an allow grant besides.
+//  3. An explicit deny refuses: for a model a deny grant, or the lack of the allow grant that an explicit tool
+//     needs besides all else; for everybody the nearest override on the path that names the permission. At
+//     one node deny wins, whomever it names.
+//  4. An explicit allow permits: the nearest override on the path that names the permission.
 //  5. A role that has the permission permits. Roles never deny; several roles are a union.
 //  6. Everything else is refused.
 //

@@ -39,7 +39,8 @@ type actor struct {
 	standing   map[int][]*Standing // by tool
 
 	once    sync.Once
-	visible []int // tools this model could use, ignoring allowlists
+	visible []int // tools this actor could use, ignoring allowlists
+	usable  bits  // the same
 }
 
 // node is what the overrides say at one path, the nearer ones applied over the farther.
@@ -134,7 +135,7 @@ func (v *View) actor(id ID) *actor {
 func (v *View) compileActor(f *Actor) *actor {
 	p := v.policy
 	a := &actor{
-		id: f.ID, kind: f.Kind, active: f.Active, viewerOnly: len(f.Roles) == 1 && f.Roles[0] == Viewer,
+		id: f.ID, kind: f.Kind, active: f.Active, viewerOnly: v.viewerOnly(f.Roles),
 		role: newBits(len(p.perms)), denied: newBits(len(p.perms)),
 		denyTools: newBits(len(p.tools)), allowTools: newBits(len(p.tools)),
 	}
@@ -170,6 +171,15 @@ func (v *View) compileActor(f *Actor) *actor {
 	}
 	a.layer(p, overrides)
 	return a
+}
+
+// viewerOnly says whether viewer is the only role among those that exist, however often it is named.
+func (v *View) viewerOnly(roles []string) bool {
+	return slices.Contains(roles, Viewer) && !slices.ContainsFunc(roles, func(name string) bool {
+		_, configured := v.policy.roles[name]
+		_, stored := v.roles[name]
+		return name != Viewer && (configured || stored)
+	})
 }
 
 // layer sorts the overrides into nodes, each with what is nearest from its own point of view.

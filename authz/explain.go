@@ -12,11 +12,11 @@ type Layer string
 // The layers, in their order.
 const (
 	LayerActor    Layer = "actor"    // known, active, of the right kind
+	LayerTarget   Layer = "target"   // the paths are there, and are paths
 	LayerDisabled Layer = "disabled" // cut: the tool is disabled
 	LayerCeiling  Layer = "ceiling"  // cut: the tool's mode is above the ceiling
 	LayerList     Layer = "list"     // cut: the session's allowlist
 	LayerGrant    Layer = "grant"    // a deny grant; for an explicit tool, the allow grant it needs
-	LayerTarget   Layer = "target"   // the path is one
 	LayerDeny     Layer = "deny"     // the nearest override denies
 	LayerAllow    Layer = "allow"    // the nearest override allows
 	LayerRole     Layer = "role"     // a role has the permission
@@ -80,6 +80,10 @@ func (v *View) Explain(s Session, tool int, targets []Path, q Question) Explanat
 			chain = s.Actors()
 		}
 	}
+	if e.Decision.Reason == ReasonInvalidSession {
+		e.Steps = []Step{{Who: s.actor, Layer: LayerActor, Reason: ReasonInvalidSession, Rule: "the session is none, or of another scope", Decided: true}}
+		return e
+	}
 	for i, id := range chain {
 		kind := Model
 		if i == 0 {
@@ -87,11 +91,7 @@ func (v *View) Explain(s Session, tool int, targets []Path, q Question) Explanat
 		} else if id == s.behalf.principal {
 			kind = Human
 		}
-		list := Any()
-		if i == 0 && targets == nil {
-			list = s.tools
-		}
-		e.Steps = append(e.Steps, v.explainActor(id, kind, list, tool, targets, q)...)
+		e.Steps = append(e.Steps, v.explainActor(id, kind, s.tools, tool, targets, q)...)
 		if !e.Decision.Allowed && id == e.Decision.Who {
 			break // those behind it were not asked
 		}
@@ -116,21 +116,26 @@ func (v *View) explainActor(id ID, kind Kind, list Allowlist, tool int, targets 
 		}
 		return append(cuts, v.explainCould(a, t, tool, len(cuts) == 0)...)
 	}
+	if len(targets) == 0 || slices.ContainsFunc(targets, Path.IsZero) {
+		return append([]Step{{Who: id, Layer: LayerTarget, Reason: ReasonNoTarget, Rule: "there is no path", Decided: true}}, cuts...)
+	}
 	var steps []Step
 	for _, path := range targets {
 		said := append(slices.Clone(cuts), v.explainTarget(a, t, path, q)...)
-		if len(said) > 0 {
-			said[0].Decided = true
-		}
+		said[0].Decided = true
 		steps = append(steps, said...)
 		if !said[0].Allows {
-			break
+			return steps
 		}
 	}
-	if t.Whole && t.Mode != Read && a.denied.has(permissionFor(t, q)) {
+	if t.Whole && t.Mode != Read && deniedBelow(a, t, q) {
+		perm := permissionFor(t, q)
+		if !a.denied.has(perm) {
+			perm = t.perm // on which asking depends here
+		}
 		steps = append(steps, Step{
 			Who: id, Layer: LayerDefault, Reason: ReasonDenyBelow, Decided: true,
-			Rule: fmt.Sprintf("%s touches the whole scope, and %s is denied somewhere in it", t.Name, v.policy.perms[permissionFor(t, q)]),
+			Rule: fmt.Sprintf("%s touches the whole scope, and %s is denied somewhere in it", t.Name, v.policy.perms[perm]),
 		})
 	}
 	return steps
@@ -155,9 +160,6 @@ func (v *View) explainCuts(a *actor, list Allowlist, t *tool, number int) []Step
 
 // explainTarget lists what overrides and roles say on one target.
 func (v *View) explainTarget(a *actor, t *tool, path Path, q Question) []Step {
-	if path.IsZero() {
-		return []Step{{Who: a.id, Layer: LayerTarget, Reason: ReasonNoTarget, Rule: "there is no path"}}
-	}
 	perms := []int{permissionFor(t, q)}
 	if q == ToAsk && t.perm != t.ask {
 		perms = append(perms, t.perm) // who may perform may ask
@@ -268,11 +270,15 @@ func (v *View) roleRule(a *actor, perm int) string {
 
 // explainCould says whether an actor could be allowed a tool on some target.
 func (v *View) explainCould(a *actor, t *tool, number int, decides bool) []Step {
-	perm := v.policy.perms[t.ask]
-	if v.could(a, number) {
-		return []Step{{Who: a.id, Layer: LayerRole, Allows: true, Reason: ReasonRole, Decided: decides, Rule: fmt.Sprintf("%s is allowed on some target", perm)}}
+	d, perm := v.could(a, number), v.policy.perms[t.ask]
+	s := Step{Who: a.id, Layer: LayerRole, Allows: d.Allowed, Reason: d.Reason, Decided: decides, Rule: fmt.Sprintf("%s is allowed on some target", perm)}
+	switch {
+	case !d.Allowed:
+		s.Layer, s.Rule = LayerDefault, fmt.Sprintf("%s is allowed on no target", perm)
+	case d.Reason == ReasonAllowOverride:
+		s.Layer = LayerAllow
 	}
-	return []Step{{Who: a.id, Layer: LayerDefault, Reason: ReasonNoPermission, Decided: decides, Rule: fmt.Sprintf("%s is allowed on no target", perm)}}
+	return []Step{s}
 }
 
 // WhoMay lists the actors that the facts have and who could use a tool on the given targets themselves, in
@@ -284,7 +290,7 @@ func (v *View) WhoMay(tool int, targets []Path, q Question) []ID {
 	}
 	var ids []ID
 	for _, f := range v.facts.Actors {
-		if a, _ := v.known(f.ID, f.Kind); a != nil && v.judge(a, tool, targets, q).Allowed {
+		if a, _ := v.known(f.ID, f.Kind); a != nil && v.judge(a, Any(), tool, targets, q).Allowed {
 			ids = append(ids, f.ID)
 		}
 	}
@@ -315,11 +321,7 @@ func (v *View) Below(id ID, path Path) []int {
 		if a.kind == Model && v.cut(a, Any(), i).Reason != "" {
 			continue
 		}
-		q := ToAsk
-		if t.Mode == Read {
-			q = ToPerform
-		}
-		if slices.ContainsFunc(nodes, func(n *node) bool { return judgeAt(n, a, t, q).Allowed }) {
+		if slices.ContainsFunc(nodes, func(n *node) bool { return couldAt(n, a, t).Allowed }) {
 			tools = append(tools, i)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // Names of the roles that every registry has. What they contain follows from its tools: a viewer has the
-// permissions of reads; an editor also asks for and performs the rest, except what explicit tools need; an
-// owner has all.
+// permissions of reads; an editor also asks for and performs the rest; neither has what explicit tools need;
+// an owner has all.
 const (
 	Viewer = "viewer"
 	Editor = "editor"

@@ -77,6 +77,12 @@ func (p Path) Join(segments ...string) (Path, error) {
 	return Path{text}, nil
 }
 
+// invisible are the control, format, private and unassigned characters, the separators of lines and
+// paragraphs, and the letters and marks that are drawn as nothing, such as U+3164, the Hangul filler.
+var invisible = []*unicode.RangeTable{
+	unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+}
+
 func segmentFault(s string) string {
 	switch {
 	case s == "":
@@ -93,7 +99,7 @@ func segmentFault(s string) string {
 		return "holds a separator or a percent sign"
 	}
 	for _, r := range s {
-		if unicode.Is(unicode.C, r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
+		if unicode.In(r, invisible...) || r == utf8.RuneError {
 			return "holds a control or invisible character"
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type Tool struct {
 	Name       string
 	Permission Permission // to perform and to approve
-	Ask        Permission // to propose; "" means Permission
+	Ask        Permission // to propose; "" means Permission, and is what a read has
 	Mode       Mode
 	Explicit   bool // a model needs an allow grant, and the shipped editor does not have its permission
 	Whole      bool // no target is declared: it touches the whole scope
@@ -65,8 +65,11 @@ func NewPolicy(source Source, tools []Tool, roles []Role) (*Policy, error) {
 		if _, taken := p.names[t.Name]; taken {
 			fault("tool %q is there twice", t.Name)
 		}
-		if !t.Mode.Valid() || t.Permission == "" || t.Permission == Every || t.Ask == Every {
-			fault("tool %q has no valid mode and permission", t.Name)
+		if t.Name == "" || !t.Mode.Valid() || t.Permission == "" || t.Permission == Every || t.Ask == Every {
+			fault("tool %q has no name, no valid mode or no valid permission", t.Name)
+		}
+		if t.Mode == Read && orElse(t.Ask, t.Permission) != t.Permission {
+			fault("tool %q is a read, and nobody asks for a read", t.Name)
 		}
 		t.Ask = orElse(t.Ask, t.Permission)
 		p.names[t.Name] = i
@@ -91,7 +94,7 @@ func NewPolicy(source Source, tools []Tool, roles []Role) (*Policy, error) {
 				fault("role %q: override %s", r.Name, f)
 			}
 		}
-		p.roles[r.Name], p.extra[r.Name] = set, r.Overrides
+		p.roles[r.Name], p.extra[r.Name] = set, cloneOverrides(r.Overrides)
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("%w: %w", ErrPolicy, errors.Join(faults...))

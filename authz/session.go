@@ -144,7 +144,7 @@ func (s Session) WithTools(a Allowlist) Session { s.tools = s.tools.and(a); retu
 // intersection of the whole chain. The error is [ErrSession] if s is not a model's session or the model is
 // in the chain already.
 func (s Session) Delegate(model ID) (Session, error) {
-	if s.kind != Model || model == "" || model == s.actor || model == s.behalf.principal || slices.Contains(s.via, model) {
+	if s.kind != Model || model == "" || slices.Contains(s.Actors(), model) {
 		return Session{}, fmt.Errorf("%w: cannot delegate", ErrSession)
 	}
 	s.via = append([]ID{s.actor}, s.via...)
@@ -206,9 +206,9 @@ func (s Session) Actors() []ID {
 }
 
 // Within reports whether s acts inside outer: it is the same identity in the same scope and run, or a
-// delegation of it.
+// delegation of it. A zero Session is within nothing.
 func (s Session) Within(outer Session) bool {
-	if s.scope != outer.scope || s.kind != outer.kind || s.behalf != outer.behalf || s.run != outer.run {
+	if s.IsZero() || s.scope != outer.scope || s.kind != outer.kind || s.behalf != outer.behalf || s.run != outer.run {
 		return false
 	}
 	chain, tail := append([]ID{s.actor}, s.via...), append([]ID{outer.actor}, outer.via...)
@@ -243,28 +243,36 @@ func (s Session) Stored() StoredSession {
 // Session returns the session that a store kept. The error is [ErrSession] if no constructor could have built
 // it.
 func (d StoredSession) Session() (Session, error) {
-	var s Session
-	var err error
-	switch d.Kind {
-	case Model:
-		s, err = NewSession(d.Scope, d.Actor, Behalf{d.Principal, d.Background})
-	case Human:
-		s, err = NewPersonSession(d.Scope, Person{d.Actor})
-	default:
-		err = fmt.Errorf("%w: no kind", ErrSession)
-	}
-	human := d.Kind == Human && (d.Principal != "" || d.Background || len(d.Via) > 0)
-	if err == nil && (human || d.Principal != "" && d.Background) {
-		err = fmt.Errorf("%w: contradictory identity", ErrSession)
-	}
+	s, err := d.identity()
 	if err != nil {
 		return Session{}, err
 	}
-	s.via, s.run, s.origin, s.conversation = slices.Clone(d.Via), d.Run, d.Origin, d.Conversation
-	if d.Restricted {
+	s.run, s.origin, s.conversation = d.Run, d.Origin, d.Conversation
+	switch {
+	case d.Restricted:
 		s.tools = Only(d.Tools...)
+	case len(d.Tools) > 0:
+		return Session{}, fmt.Errorf("%w: tools without a restriction to them", ErrSession)
 	}
 	return s, nil
+}
+
+// identity builds the session's identity anew, with the constructors and their rules.
+func (d StoredSession) identity() (s Session, err error) {
+	switch {
+	case d.Kind == Human && (d.Principal != "" || d.Background || len(d.Via) > 0) || d.Principal != "" && d.Background:
+		return Session{}, fmt.Errorf("%w: contradictory identity", ErrSession)
+	case d.Kind == Human:
+		return NewPersonSession(d.Scope, Person{d.Actor})
+	case d.Kind != Model:
+		return Session{}, fmt.Errorf("%w: no kind", ErrSession)
+	}
+	chain := append([]ID{d.Actor}, d.Via...) // the model that was called first stands last
+	s, err = NewSession(d.Scope, chain[len(chain)-1], Behalf{d.Principal, d.Background})
+	for i := len(chain) - 2; i >= 0 && err == nil; i-- {
+		s, err = s.Delegate(chain[i])
+	}
+	return s, err
 }
 
 // String names the session's identity for people: "assistant for olga in shop". It is no proof of anything.

@@ -216,3 +216,26 @@ func TestAViewSaysWhyThereAreNoStandingGrants(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryKeepsStanding: a standing grant is an allow with an id of its own, and is copied in and out.
+func TestMemoryKeepsStanding(t *testing.T) {
+	m, given := directory(t), standingGrant()
+	give := func(id string, e authz.Effect) error {
+		s := given
+		s.ID = id
+		return m.Edit(t.Context(), "shop", func(f *authz.Facts) error {
+			f.Actors[1].Grants = append(f.Actors[1].Grants, authz.Grant{Tool: "refund", Effect: e, Standing: &s})
+			return nil
+		})
+	}
+	require.NoError(t, give("g1", authz.Allow))
+	require.ErrorIs(t, give("g1", authz.Allow), authz.ErrFacts)
+	require.ErrorIs(t, give("", authz.Allow), authz.ErrFacts)
+	require.ErrorIs(t, give("g2", authz.Deny), authz.ErrFacts)
+	require.NoError(t, give("g2", authz.Allow))
+
+	var kept *authz.Standing
+	require.NoError(t, m.Edit(t.Context(), "shop", func(f *authz.Facts) error { kept = f.Actors[1].Grants[1].Standing; return nil }))
+	kept.By = "eve"
+	require.Equal(t, given, *factsOf(t, m).Actors[1].Grants[1].Standing)
+}

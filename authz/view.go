@@ -14,8 +14,8 @@ func (v *View) Ceiling() Mode { return v.ceiling }
 
 // Available says whether a session's caller could use a tool at all: the caller exists and is active, no cut
 // and no grant removes the tool from a model, and the caller's own roles and overrides could allow it on some
-// target: to perform a read, to ask for a change. It is the question of the catalog. A tool that is not
-// available to a model is answered as one that does not exist.
+// target: to perform a read, to ask for a change or, for a person, to perform it. It is the question of the
+// catalog. A tool that is not available to a model is answered as one that does not exist.
 func (v *View) Available(s Session, tool int) Decision {
 	a, d := v.caller(s)
 	if a == nil {
@@ -26,10 +26,7 @@ func (v *View) Available(s Session, tool int) Decision {
 			return d
 		}
 	}
-	if !v.could(a, tool) {
-		return refuse(a.id, ReasonNoPermission)
-	}
-	return Decision{Allowed: true, Reason: ReasonRole, Who: a.id}
+	return v.could(a, tool)
 }
 
 // AppendTools appends the numbers of the tools that are available to a session, in ascending order.
@@ -38,23 +35,30 @@ func (v *View) AppendTools(dst []int, s Session) []int {
 	if a == nil {
 		return dst
 	}
-	a.once.Do(func() {
-		for i := range v.policy.tools {
-			cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
-			if !cut && v.could(a, i) {
-				a.visible = append(a.visible, i)
-			}
-		}
-	})
-	if s.tools.any {
-		return append(dst, a.visible...)
+	a.once.Do(func() { v.list(a) })
+	if s.tools.any || a.kind == Human {
+		return append(dst, a.visible...) // an allowlist narrows what models may use
 	}
-	for _, i := range a.visible {
-		if s.tools.Has(v.policy.tools[i].Name) {
+	had := len(dst)
+	for _, name := range s.tools.names {
+		if i, ok := v.policy.names[name]; ok && a.usable.has(i) {
 			dst = append(dst, i)
 		}
 	}
+	slices.Sort(dst[had:])
 	return dst
+}
+
+// list notes the tools that an actor could use, ignoring allowlists.
+func (v *View) list(a *actor) {
+	a.usable = newBits(len(v.policy.tools))
+	for i := range v.policy.tools {
+		cut := a.kind == Model && v.cut(a, Any(), i).Reason != ""
+		if !cut && v.could(a, i).Allowed {
+			a.visible = append(a.visible, i)
+			a.usable.add(i)
+		}
+	}
 }
 
 // Check asks the whole chain of a session about a tool on the given targets: the caller, the models it was
@@ -65,20 +69,20 @@ func (v *View) Check(s Session, tool int, targets []Path, q Question) Decision {
 	if a == nil {
 		return d
 	}
-	if d = v.judge(a, tool, targets, q); !d.Allowed {
+	if d = v.judge(a, s.tools, tool, targets, q); !d.Allowed {
 		return d
 	}
 	for _, id := range s.via {
 		if b, e := v.known(id, Model); b == nil {
 			return e
-		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+		} else if e = v.judge(b, s.tools, tool, targets, q); !e.Allowed {
 			return e
 		}
 	}
 	if id := s.behalf.principal; id != "" {
 		if b, e := v.known(id, Human); b == nil {
 			return e
-		} else if e = v.judge(b, tool, targets, q); !e.Allowed {
+		} else if e = v.judge(b, s.tools, tool, targets, q); !e.Allowed {
 			return e
 		}
 	}
@@ -92,7 +96,7 @@ func (v *View) Person(p Person, tool int, targets []Path, q Question) Decision {
 	if a == nil {
 		return d
 	}
-	return v.judge(a, tool, targets, q)
+	return v.judge(a, Any(), tool, targets, q)
 }
 
 // Human says whether a person is known, human and active.
@@ -161,10 +165,10 @@ func (v *View) known(id ID, kind Kind) (*actor, Decision) {
 	switch {
 	case a == nil:
 		return nil, refuse(id, ReasonUnknownActor)
-	case a.kind != kind:
-		return nil, refuse(id, ReasonWrongKind)
 	case !a.active:
 		return nil, refuse(id, ReasonInactive)
+	case a.kind != kind || kind != Human && kind != Model:
+		return nil, refuse(id, ReasonWrongKind)
 	}
 	return a, Decision{}
 }
@@ -188,29 +192,35 @@ func (v *View) cut(a *actor, list Allowlist, tool int) Decision {
 }
 
 // judge asks one actor about a tool on all targets.
-func (v *View) judge(a *actor, tool int, targets []Path, q Question) (d Decision) {
+func (v *View) judge(a *actor, list Allowlist, tool int, targets []Path, q Question) (d Decision) {
 	t := &v.policy.tools[tool]
+	if len(targets) == 0 || slices.ContainsFunc(targets, Path.IsZero) {
+		return refuse(a.id, ReasonNoTarget)
+	}
 	if a.kind == Model {
-		if d := v.cut(a, Any(), tool); d.Reason != "" {
+		if d := v.cut(a, list, tool); d.Reason != "" {
 			return d
 		}
 	}
-	if len(targets) == 0 {
-		return refuse(a.id, ReasonNoTarget)
-	}
 	for _, path := range targets {
-		if path.IsZero() {
-			return refuse(a.id, ReasonNoTarget)
-		}
 		if d = judgeAt(a.at(path), a, t, q); !d.Allowed {
 			d.Target = path
 			return d
 		}
 	}
-	if t.Whole && t.Mode != Read && a.denied.has(permissionFor(t, q)) {
+	if t.Whole && t.Mode != Read && deniedBelow(a, t, q) {
 		return refuse(a.id, ReasonDenyBelow)
 	}
 	return d
+}
+
+// deniedBelow says whether some override denies what a change of everything needs. Where asking is allowed
+// only because performing is, a deny of performing counts as well: there the actor could not ask either.
+func deniedBelow(a *actor, t *tool, q Question) bool {
+	if q == ToAsk && a.denied.has(t.perm) && !allows(a.root, a, t.ask) {
+		return true
+	}
+	return a.denied.has(permissionFor(t, q))
 }
 
 func permissionFor(t *tool, q Question) int {
@@ -246,27 +256,37 @@ func allowedBy(n *node, perm int) Reason {
 	return ReasonRole
 }
 
-// could says whether some target exists on which the actor would be allowed. What the overrides say changes
-// only at their nodes, so asking at each node asks everywhere.
-func (v *View) could(a *actor, tool int) bool {
-	t, q := &v.policy.tools[tool], ToAsk
-	if t.Mode == Read {
-		q = ToPerform
-	}
-	if judgeAt(a.root, a, t, q).Allowed {
-		return true
+// could says whether some target exists on which the actor's roles and overrides would allow the tool. What
+// the overrides say changes only at their nodes, so asking at each node asks everywhere.
+func (v *View) could(a *actor, tool int) Decision {
+	t := &v.policy.tools[tool]
+	if d := couldAt(a.root, a, t); d.Allowed {
+		return d
 	}
 	for _, n := range a.nodes {
-		if judgeAt(n, a, t, q).Allowed {
-			return true
+		if d := couldAt(n, a, t); d.Allowed {
+			return d // by an override, whichever node it is: the roles alone did not allow it at the root
 		}
 	}
-	return false
+	return refuse(a.id, ReasonNoPermission)
+}
+
+// couldAt asks what the actor may come to do with the tool at one node: anybody asks, people also perform.
+func couldAt(n *node, a *actor, t *tool) Decision {
+	if t.Mode != Read {
+		if d := judgeAt(n, a, t, ToAsk); d.Allowed || a.kind == Model {
+			return d
+		}
+	}
+	return judgeAt(n, a, t, ToPerform)
 }
 
 // Could says whether every actor of a session's chain could be allowed a tool on some target; the targets
 // need not be the same.
 func (v *View) Could(s Session, tool int) bool {
 	chain, ok := v.chain(s)
-	return ok && !slices.ContainsFunc(chain, func(a *actor) bool { return !v.could(a, tool) })
+	return ok && !slices.ContainsFunc(chain, func(a *actor) bool {
+		cut := a.kind == Model && v.cut(a, s.tools, tool).Reason != ""
+		return cut || !v.could(a, tool).Allowed
+	})
 }

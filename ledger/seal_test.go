@@ -143,7 +143,8 @@ func TestSealCoversEveryFieldOfTheSession(t *testing.T) {
 	changes := map[string]func(*authz.StoredSession){
 		"Kind":       func(d *authz.StoredSession) { d.Kind, d.Principal, d.Via = authz.Human, "", nil },
 		"Background": func(d *authz.StoredSession) { d.Background, d.Principal = true, "" },
-		"Restricted": func(d *authz.StoredSession) { d.Restricted = false },
+		"Restricted": func(d *authz.StoredSession) { d.Restricted, d.Tools = false, nil },
+		"Via":        func(d *authz.StoredSession) { d.Via = append(d.Via, "another") },
 	}
 	typ := reflect.TypeFor[authz.StoredSession]()
 	for i := range typ.NumField() {

@@ -46,49 +46,44 @@ func (r *Registry) Redeem(ctx context.Context, d Redemption) (Result, error) {
 	return r.redeemed(ctx, q, claim)
 }
 
-// fetch loads a proposal for a person who is logged in, known, human and active: for anybody else no proposal
-// is even looked for. The request is never nil.
+// fetch loads a proposal for a person who is logged in, known, human and active; for anybody else it makes no
+// difference whether there is such a proposal. The request is never nil.
 func (r *Registry) fetch(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
-	q, err := r.approach(ctx, scope, person)
-	if err != nil {
+	q, err := r.load(ctx, scope, id, person)
+	if frameOf(ctx) != nil {
 		return q, err
 	}
-	view, err := r.policy.View(ctx, scope, person.ID())
-	if err != nil {
-		return q, r.noFacts(err)
+	view, noView := r.policy.View(ctx, scope, person.ID())
+	if noView != nil {
+		return q, r.noFacts(noView)
 	}
 	if d := view.Human(person); !d.Allowed {
 		return q, denied(ledger.Forbidden, d)
 	}
-	return q, r.load(ctx, q, scope, id)
+	return q, err
 }
 
-// approach starts a request about a proposal, which no run function may. The request is never nil.
-func (r *Registry) approach(ctx context.Context, scope authz.Scope, person authz.Person) (*request, error) {
+// load reads a proposal, and believes it only after its seal. The request is never nil.
+func (r *Registry) load(ctx context.Context, scope authz.Scope, id string, person authz.Person) (*request, error) {
 	q := &request{person: person, question: authz.ToAsk, at: r.Now()}
 	q.session, _ = authz.NewPersonSession(scope, person) // for the record, until the row says whose it was
 	if f := frameOf(ctx); f != nil {
 		q.session = f.current.Session
 		return q, &Refusal{Code: ledger.Forbidden, Reason: string(authz.ReasonInsideRun)}
 	}
-	return q, nil
-}
-
-// load reads a request's proposal, and believes it only after its seal.
-func (r *Registry) load(ctx context.Context, q *request, scope authz.Scope, id string) error {
 	row, err := r.book.Proposal(ctx, scope, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+		return q, &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
 	case err != nil:
-		return &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
+		return q, &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
 	}
 	q.row = &row
 	if err := ledger.CheckSeal(r.keys, &row); err != nil || row.Session.Scope() != scope || row.ID != id {
-		return &Refusal{Code: ledger.Tampered, Err: err} // without the row: nothing in it can be believed
+		return q, &Refusal{Code: ledger.Tampered, Err: err} // without the row: nothing in it can be believed
 	}
 	q.session, q.name = row.Session, row.Action
-	return nil
+	return q, nil
 }
 
 // approvable goes through every check short of the claim.

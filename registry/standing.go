@@ -21,10 +21,7 @@ import (
 // The error is a [*Refusal]. Where no grant covers the proposal, or none has a use left, its code is
 // [ledger.NeedsApproval], and the proposal waits for a person.
 func (r *Registry) RedeemStanding(ctx context.Context, scope authz.Scope, proposal string) (Result, error) {
-	q, err := r.approach(ctx, scope, authz.Person{})
-	if err == nil {
-		err = r.load(ctx, q, scope, proposal)
-	}
+	q, err := r.load(ctx, scope, proposal, authz.Person{})
 	if err != nil {
 		return Result{}, r.refuse(ctx, q, err)
 	}
