@@ -1,4 +1,17 @@
-package backoffice
+// Package recorddiff says what differs between two states of an application's
+// records, in the form in which recordings of such applications have it: which
+// records changed, with a hash before and after, and which values within them.
+//
+// A state is one map from id to record for each collection. A [Differ] compares
+// the collections one by one:
+//
+//	d := recorddiff.New()
+//	recorddiff.Collection(d, "orders", before.Orders, after.Orders)
+//	recorddiff.Collection(d, "users", before.Users, after.Users)
+//	fmt.Println(d.Records, d.Changes)
+//
+// [Canonical] is the form that is hashed and shown, [Version] the hash.
+package recorddiff
 
 import (
 	"encoding/json"
@@ -33,34 +46,32 @@ type Change struct {
 	After  json.RawMessage `json:"after,omitempty"`  // absent for Remove
 }
 
-// Diff returns the records that differ between two snapshots, and the changes
-// that, applied in this order, make the first into the second: by collection, id
-// and path. What a list has lost goes from its highest index down.
-func Diff(before, after Snapshot) ([]RecordChange, []Change) {
-	d := differ{records: []RecordChange{}, changes: []Change{}}
-	diffRecords(&d, "orders", before.data.Orders, after.data.Orders)
-	diffRecords(&d, "products", before.data.Products, after.data.Products)
-	diffRecords(&d, "users", before.data.Users, after.data.Users)
-	return d.records, d.changes
+// Differ collects what differs: by collection in the order in which they were
+// compared, then by id and path. The changes, applied in this order, make the
+// first state into the second; what a list has lost goes from its highest index
+// down. New makes one; it is for one goroutine.
+type Differ struct {
+	Records []RecordChange
+	Changes []Change
 }
 
-type differ struct {
-	records []RecordChange
-	changes []Change
-}
+// New returns a Differ that has found nothing: lists without elements, not nil.
+func New() *Differ { return &Differ{Records: []RecordChange{}, Changes: []Change{}} }
 
-func diffRecords[T any](d *differ, collection string, before, after map[string]*T) {
+// Collection adds to d what differs between two states of one collection. A
+// record that both states share is known to be unchanged without a look at it.
+func Collection[T any](d *Differ, name string, before, after map[string]*T) {
 	for _, id := range unionOfKeys(before, after) {
 		from, to := before[id], after[id]
 		if from == to {
-			continue // a shared record has not changed
+			continue
 		}
-		change := RecordChange{Collection: collection, ID: id, BeforeSHA256: digest(from), AfterSHA256: digest(to)}
+		change := RecordChange{Collection: name, ID: id, BeforeSHA256: Version(from), AfterSHA256: Version(to)}
 		if change.BeforeSHA256 == change.AfterSHA256 {
 			continue // written, but with what was there before
 		}
-		d.records = append(d.records, change)
-		d.member("/"+collection, id, memberOf(from), memberOf(to))
+		d.Records = append(d.Records, change)
+		d.member("/"+name, id, memberOf(from), memberOf(to))
 	}
 }
 
@@ -77,7 +88,7 @@ func memberOf[T any](record *T) optional {
 	return optional{generic(record), true}
 }
 
-func (d *differ) member(path, key string, before, after optional) {
+func (d *Differ) member(path, key string, before, after optional) {
 	path += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 	switch {
 	case !before.present:
@@ -89,7 +100,7 @@ func (d *differ) member(path, key string, before, after optional) {
 	}
 }
 
-func (d *differ) value(path string, before, after any) {
+func (d *Differ) value(path string, before, after any) {
 	switch from := before.(type) {
 	case map[string]any:
 		if to, ok := after.(map[string]any); ok {
@@ -106,10 +117,10 @@ func (d *differ) value(path string, before, after any) {
 			return
 		}
 	}
-	d.changes = append(d.changes, Change{Op: Replace, Path: path, Before: canonical(before), After: canonical(after)})
+	d.Changes = append(d.Changes, Change{Op: Replace, Path: path, Before: Canonical(before), After: Canonical(after)})
 }
 
-func (d *differ) object(path string, before, after map[string]any) {
+func (d *Differ) object(path string, before, after map[string]any) {
 	for _, key := range unionOfKeys(before, after) {
 		var from, to optional
 		from.value, from.present = before[key]
@@ -118,7 +129,7 @@ func (d *differ) object(path string, before, after map[string]any) {
 	}
 }
 
-func (d *differ) list(path string, before, after []any) {
+func (d *Differ) list(path string, before, after []any) {
 	at := func(i int) string { return path + "/" + strconv.Itoa(i) }
 	common := min(len(before), len(after))
 	for i := range common {
@@ -132,12 +143,12 @@ func (d *differ) list(path string, before, after []any) {
 	}
 }
 
-func (d *differ) add(path string, value any) {
-	d.changes = append(d.changes, Change{Op: Add, Path: path, After: canonical(value)})
+func (d *Differ) add(path string, value any) {
+	d.Changes = append(d.Changes, Change{Op: Add, Path: path, After: Canonical(value)})
 }
 
-func (d *differ) remove(path string, value any) {
-	d.changes = append(d.changes, Change{Op: Remove, Path: path, Before: canonical(value)})
+func (d *Differ) remove(path string, value any) {
+	d.Changes = append(d.Changes, Change{Op: Remove, Path: path, Before: Canonical(value)})
 }
 
 func unionOfKeys[V any](a, b map[string]V) []string {
