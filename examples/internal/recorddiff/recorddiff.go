@@ -16,6 +16,7 @@ package recorddiff
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,12 @@ type Change struct {
 
 // Differ collects what differs: by collection in the order in which they were
 // compared, then by id and path. The changes, applied in this order, make the
-// first state into the second; what a list has lost goes from its highest index
-// down. New makes one; it is for one goroutine.
+// first state into the second. A list of the same length is compared element by
+// element. What one has gained or lost at its end is added or removed, removals
+// from the highest index down. A list that has another length and other elements
+// is replaced as a whole, since nobody can tell which element became which.
+//
+// New makes a Differ; it is for one goroutine.
 type Differ struct {
 	Records []RecordChange
 	Changes []Change
@@ -108,8 +113,7 @@ func (d *Differ) value(path string, before, after any) {
 			return
 		}
 	case []any:
-		if to, ok := after.([]any); ok {
-			d.list(path, from, to)
+		if to, ok := after.([]any); ok && d.list(path, from, to) {
 			return
 		}
 	default:
@@ -129,9 +133,13 @@ func (d *Differ) object(path string, before, after map[string]any) {
 	}
 }
 
-func (d *Differ) list(path string, before, after []any) {
+// list compares two lists, if it can be said which element became which.
+func (d *Differ) list(path string, before, after []any) bool {
 	at := func(i int) string { return path + "/" + strconv.Itoa(i) }
 	common := min(len(before), len(after))
+	if len(before) != len(after) && !reflect.DeepEqual(before[:common], after[:common]) {
+		return false
+	}
 	for i := range common {
 		d.value(at(i), before[i], after[i])
 	}
@@ -141,6 +149,7 @@ func (d *Differ) list(path string, before, after []any) {
 	for i := common; i < len(after); i++ {
 		d.add(at(i), after[i])
 	}
+	return true
 }
 
 func (d *Differ) add(path string, value any) {

@@ -20,17 +20,34 @@ func diff(before, after *record) []recorddiff.Change {
 }
 
 func TestLists(t *testing.T) {
-	long, short := &record{List: []string{"1", "2", "3", "4"}}, &record{List: []string{"1", "5"}}
-	require.Equal(t, []recorddiff.Change{
-		{Op: recorddiff.Replace, Path: "/things/#1/list/1", Before: []byte(`"2"`), After: []byte(`"5"`)},
-		{Op: recorddiff.Remove, Path: "/things/#1/list/3", Before: []byte(`"4"`)},
-		{Op: recorddiff.Remove, Path: "/things/#1/list/2", Before: []byte(`"3"`)},
-	}, diff(long, short))
-	require.Equal(t, []recorddiff.Change{
-		{Op: recorddiff.Replace, Path: "/things/#1/list/1", Before: []byte(`"5"`), After: []byte(`"2"`)},
-		{Op: recorddiff.Add, Path: "/things/#1/list/2", After: []byte(`"3"`)},
-		{Op: recorddiff.Add, Path: "/things/#1/list/3", After: []byte(`"4"`)},
-	}, diff(short, long))
+	for _, test := range []struct {
+		name          string
+		before, after []string
+		changes       []recorddiff.Change
+	}{
+		{"other elements", []string{"1", "2", "3"}, []string{"1", "5", "6"}, []recorddiff.Change{
+			{Op: recorddiff.Replace, Path: "/things/#1/list/1", Before: []byte(`"2"`), After: []byte(`"5"`)},
+			{Op: recorddiff.Replace, Path: "/things/#1/list/2", Before: []byte(`"3"`), After: []byte(`"6"`)},
+		}},
+		{"more at the end", []string{"1"}, []string{"1", "2", "3"}, []recorddiff.Change{
+			{Op: recorddiff.Add, Path: "/things/#1/list/1", After: []byte(`"2"`)},
+			{Op: recorddiff.Add, Path: "/things/#1/list/2", After: []byte(`"3"`)},
+		}},
+		{"less at the end", []string{"1", "2", "3"}, []string{"1"}, []recorddiff.Change{
+			{Op: recorddiff.Remove, Path: "/things/#1/list/2", Before: []byte(`"3"`)},
+			{Op: recorddiff.Remove, Path: "/things/#1/list/1", Before: []byte(`"2"`)},
+		}},
+		{"fewer and others", []string{"1", "2", "3"}, []string{"2", "3"}, []recorddiff.Change{
+			{Op: recorddiff.Replace, Path: "/things/#1/list", Before: []byte(`["1","2","3"]`), After: []byte(`["2","3"]`)},
+		}},
+		{"more and others", []string{"1"}, []string{"2", "1"}, []recorddiff.Change{
+			{Op: recorddiff.Replace, Path: "/things/#1/list", Before: []byte(`["1"]`), After: []byte(`["2","1"]`)},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.changes, diff(&record{List: test.before}, &record{List: test.after}))
+		})
+	}
 }
 
 func TestMembers(t *testing.T) {

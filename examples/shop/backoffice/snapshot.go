@@ -33,7 +33,7 @@ type Change = recorddiff.Change
 
 // Diff returns the records that differ between two snapshots, and the changes
 // that, applied in this order, make the first into the second: by collection, id
-// and path. What a list has lost goes from its highest index down.
+// and path.
 func Diff(before, after Snapshot) ([]RecordChange, []Change) {
 	d := recorddiff.New()
 	recorddiff.Collection(d, "orders", before.data.Orders, after.data.Orders)
