@@ -3,6 +3,7 @@
 //	go run ./examples/replay injections    7,204 calls, most of them asked for by planted instructions
 //	go run ./examples/replay agentdojo     679 pairs of a user's task and a planted one, with a person who approves
 //	go run ./examples/replay bfcl          160 conversations over 128 tools, some of which arrive in mid-session
+//	go run ./examples/replay airline       160 conversations of a model with an airline's customers
 package main
 
 import (
@@ -27,6 +28,7 @@ func main() {
 // replays are the recordings by name.
 var replays = map[string]func(context.Context, io.Writer) error{
 	"agentdojo":  replayAgentDojo,
+	"airline":    replayAirline,
 	"bfcl":       replayBFCL,
 	"injections": replayInjections,
 }

@@ -1,5 +1,7 @@
 package backoffice
 
+import "github.com/sallyport-dev/sallyport/examples/internal/arith"
+
 // GiftCard is the source of a [PaymentMethod] that has a balance.
 const GiftCard = "gift_card"
 
@@ -39,7 +41,7 @@ func (u *User) charge(methodID string, amount float64) {
 	if method.Balance == nil {
 		return
 	}
-	balance := cents(*method.Balance - amount)
+	balance := arith.Cents(*method.Balance - amount)
 	method.Balance = &balance
 	u.PaymentMethods[methodID] = method
 }

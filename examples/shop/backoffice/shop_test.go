@@ -165,3 +165,12 @@ func TestConcurrentCalls(t *testing.T) {
 	group.Wait()
 	require.EqualValues(t, 1, cancelled.Load())
 }
+
+func TestCalculate(t *testing.T) {
+	answer, err := open(t).Calculate(t.Context(), backoffice.Calculation{Expression: "2 + 2"})
+	require.NoError(t, err)
+	require.Equal(t, "4.0", answer)
+	_, err = open(t).Calculate(t.Context(), backoffice.Calculation{Expression: "2 ^ 3"})
+	require.EqualError(t, err, "Error: invalid characters in expression")
+	require.ErrorAs(t, err, new(*backoffice.Error))
+}

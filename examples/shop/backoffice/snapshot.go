@@ -1,9 +1,6 @@
 package backoffice
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-)
+import "github.com/sallyport-dev/sallyport/examples/internal/recorddiff"
 
 // Snapshot is what the shop held at one moment. It is cheap to take, never
 // changes, and may be used concurrently. The zero Snapshot holds nothing.
@@ -27,9 +24,27 @@ func (s Snapshot) Data() Data {
 	return data
 }
 
+// RecordChange names a record that changed, with its versions.
+type RecordChange = recorddiff.RecordChange
+
+// Change is one value that changed. Its path is a JSON pointer into the [Data],
+// such as /orders/#W2611340/status.
+type Change = recorddiff.Change
+
+// Diff returns the records that differ between two snapshots, and the changes
+// that, applied in this order, make the first into the second: by collection, id
+// and path.
+func Diff(before, after Snapshot) ([]RecordChange, []Change) {
+	d := recorddiff.New()
+	recorddiff.Collection(d, "orders", before.data.Orders, after.data.Orders)
+	recorddiff.Collection(d, "products", before.data.Products, after.data.Products)
+	recorddiff.Collection(d, "users", before.data.Users, after.data.Users)
+	return d.Records, d.Changes
+}
+
 // Bytes returns all records as canonical JSON (RFC 8785). Snapshots with equal
 // bytes hold the same.
-func (s Snapshot) Bytes() []byte { return canonical(s.data) }
+func (s Snapshot) Bytes() []byte { return recorddiff.Canonical(s.data) }
 
 // HasUser reports whether there is such a user.
 func (s *Shop) HasUser(id string) bool {
@@ -62,16 +77,7 @@ func version[T any](s *Shop, records map[string]*T, id string) string {
 	s.mu.Lock()
 	record := records[id]
 	s.mu.Unlock()
-	return digest(record)
-}
-
-// digest returns the version of a record, or "" for none.
-func digest[T any](record *T) string {
-	if record == nil {
-		return ""
-	}
-	sum := sha256.Sum256(canonical(record))
-	return hex.EncodeToString(sum[:])
+	return recorddiff.Version(record)
 }
 
 func copyAll[T interface{ clone() T }](records map[string]T) {

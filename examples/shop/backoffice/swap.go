@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/sallyport-dev/sallyport/examples/internal/arith"
 )
 
 // ModifyItems says which items of a pending order become which others.
@@ -72,7 +74,7 @@ func (s *Shop) ExchangeDeliveredOrderItems(ctx context.Context, p ExchangeItems)
 		if err != nil {
 			return err
 		}
-		difference = cents(difference)
+		difference = arith.Cents(difference)
 		method, ok := owner.PaymentMethods[p.PaymentMethodID]
 		if !ok {
 			return errNoPaymentMethod

@@ -1,11 +1,11 @@
-package backoffice
+package arith
 
 import "strconv"
 
-// cents rounds an amount to two decimals, half to even on the exact value of
+// Cents rounds an amount to two decimals, half to even on the exact value of
 // the double. Multiplying by 100, rounding and dividing does not: the product is
 // rounded already.
-func cents(amount float64) float64 {
+func Cents(amount float64) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', 2, 64), 64)
 	return rounded
 }

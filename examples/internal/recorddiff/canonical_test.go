@@ -1,9 +1,11 @@
-package backoffice
+package recorddiff_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/examples/internal/recorddiff"
 )
 
 func TestCanonical(t *testing.T) {
@@ -26,10 +28,10 @@ func TestCanonical(t *testing.T) {
 		{"lists", []any{nil, []int{}, map[string]int{}}, `[null,[],{}]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.text, string(canonical(test.value)))
+			require.Equal(t, test.text, string(recorddiff.Canonical(test.value)))
 		})
 	}
-	require.Panics(t, func() { canonical(func() {}) })
+	require.Panics(t, func() { recorddiff.Canonical(func() {}) })
 }
 
 func negativeZero() float64 {

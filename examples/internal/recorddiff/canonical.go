@@ -1,7 +1,9 @@
-package backoffice
+package recorddiff
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,11 +12,22 @@ import (
 	"unicode/utf16"
 )
 
-// canonical returns the one JSON text of a record that RFC 8785 prescribes: keys
+// Canonical returns the one JSON text of a record that RFC 8785 prescribes: keys
 // sorted, no white space, numbers as ECMAScript writes them, UTF-8, nothing
 // escaped that need not be. Equal records have equal bytes, here and elsewhere.
-func canonical(record any) []byte {
+// It panics if the record has no JSON form.
+func Canonical(record any) []byte {
 	return appendCanonical(nil, generic(record))
+}
+
+// Version returns the hex SHA-256 of a record's canonical JSON, or "" for no
+// record. A record that differs in anything has another version.
+func Version[T any](record *T) string {
+	if record == nil {
+		return ""
+	}
+	sum := sha256.Sum256(Canonical(record))
+	return hex.EncodeToString(sum[:])
 }
 
 // generic returns a record as maps, lists, strings, doubles and booleans.
@@ -25,7 +38,7 @@ func generic(record any) (value any) {
 	}
 	if err != nil {
 		// Records hold nothing that JSON lacks.
-		panic(fmt.Sprintf("backoffice: %T has no JSON form: %v", record, err))
+		panic(fmt.Sprintf("recorddiff: %T has no JSON form: %v", record, err))
 	}
 	return value
 }
