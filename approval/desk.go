@@ -145,7 +145,8 @@ func (d *Desk) Approve(ctx context.Context, r registry.Redemption) (registry.Res
 
 // Dismiss says no to a proposal, with a reason that the requester may read. Who may approve it may dismiss
 // it, and so may the person in whose name it was asked; also when the action is no longer available, and
-// after it expired. The error is a [*registry.Refusal] with the final state if it was decided before.
+// after it expired. A reason has at most 4 KiB. The error is a [*registry.Refusal] with the final state if it
+// was decided before.
 func (d *Desk) Dismiss(ctx context.Context, scope authz.Scope, proposal string, person authz.Person, reason string) error {
 	v, err := d.reg.Review(ctx, scope, proposal, person)
 	if err != nil {
@@ -156,6 +157,10 @@ func (d *Desk) Dismiss(ctx context.Context, scope authz.Scope, proposal string, 
 	rec := ledger.Record{
 		At: v.At, Event: ledger.EventDismissed, Code: ledger.WasDismissed, Session: p.Session, Operator: person.ID(),
 		Action: p.Action, Targets: p.Targets, Params: p.Params, Proposal: p.ID, Error: reason,
+	}
+	if len(reason) > maxReason {
+		rec.Error = ""
+		return d.reg.Refuse(ctx, rec, &registry.Refusal{Code: ledger.Invalid, Proposal: &p, Err: errors.New("the reason is longer than 4 KiB")})
 	}
 	if !v.Dismiss {
 		refusal := v.Refusal
@@ -200,6 +205,8 @@ func (d *Desk) Revise(ctx context.Context, scope authz.Scope, proposal string, p
 	}
 	return d.proposed(ctx, p, a, person), nil
 }
+
+const maxReason = 4096
 
 // supersededBy begins the note on a proposal that was revised; the successor's id follows.
 const supersededBy = "superseded by "

@@ -47,6 +47,7 @@ type refundParams struct {
 
 // office is a desk with everything behind it. Hooks are set before the calls that they are for.
 type office struct {
+	keys   *token.Ring
 	people *authz.Memory
 	book   *ledger.Memory
 	reg    *registry.Registry
@@ -73,6 +74,7 @@ func (o *office) rebuild(t *testing.T, change func(*registry.Config)) {
 	t.Helper()
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a ring secret of 32 bytes: 012345")})
 	require.NoError(t, err)
+	o.keys = keys
 	c := registry.Config{
 		Actions: o.actions("1"), Source: o.people, Ledger: o.book, Keys: keys, Now: o.now,
 		ProposeOnly: []authz.Permission{"refunds:edit", "payments:edit"},
@@ -148,7 +150,7 @@ func (o *office) actions(revision string) []*registry.Action {
 		change("refund", authz.Propose, "refunds:edit", "refunds:request", false),
 		change("pay", authz.Propose, "payments:edit", "payments:request", true),
 		change("label", authz.Execute, "labels:edit", "", false),
-		approval.OwnProposals(o.book),
+		approval.OwnProposals(o.book, o.keys),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -33,15 +34,16 @@ type Status struct {
 }
 
 // OwnProposals returns a read by which a session sees the state of its own proposals: those of the same model
-// for the same principal. Add it to the actions of a registry whose ledger is book.
-func OwnProposals(book ledger.Store) *registry.Action {
+// for the same principal. Add it to the actions of a registry whose ledger and keys are these; a proposal
+// whose seal does not hold is unknown.
+func OwnProposals(book ledger.Store, keys *token.Ring) *registry.Action {
 	return registry.Define("proposal_status", registry.Spec[StatusQuery]{
 		Title:       "State of a proposal",
 		Description: "Says what became of something that needed approval: still waiting, done, dismissed with a reason, expired or failed.",
 		Permission:  ReadOwnProposals, Mode: authz.Read,
 	}, func(ctx context.Context, q StatusQuery) (Status, error) {
 		call, _ := registry.CallFrom(ctx)
-		s, err := status(ctx, book, call.Session, q.Proposal, call.At)
+		s, err := status(ctx, book, keys, call.Session, q.Proposal, call.At)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return Status{}, registry.Public(errors.New("there is no such proposal of yours"))
 		}
@@ -53,21 +55,21 @@ func OwnProposals(book ledger.Store) *registry.Action {
 // the ledger knows, whatever a conversation says. The error is [ledger.ErrNotFound] for a proposal that is
 // not the session's own, or the store's.
 func (d *Desk) Status(ctx context.Context, s authz.Session, proposal string) (Status, error) {
-	return status(ctx, d.reg.Ledger(), s, proposal, d.reg.Now())
+	return status(ctx, d.reg.Ledger(), d.reg.Keys(), s, proposal, d.reg.Now())
 }
 
-func status(ctx context.Context, book ledger.Store, s authz.Session, id string, now time.Time) (Status, error) {
+func status(ctx context.Context, book ledger.Store, keys *token.Ring, s authz.Session, id string, now time.Time) (Status, error) {
 	p, err := book.Proposal(ctx, s.Scope(), id)
 	if err != nil {
 		return Status{}, err
 	}
-	if !own(&p, s) {
+	if !own(&p, s) || ledger.CheckSeal(keys, &p) != nil {
 		return Status{}, ledger.ErrNotFound
 	}
 	st := statusOf(&p, now)
 	if next, ok := strings.CutPrefix(p.Note, supersededBy); ok && p.Decision == ledger.Dismissed {
 		// Only a successor that says so itself is one: a note is what anybody may write who says no.
-		if q, err := book.Proposal(ctx, s.Scope(), next); err == nil && q.Supersedes == p.ID {
+		if q, err := book.Proposal(ctx, s.Scope(), next); err == nil && q.Supersedes == p.ID && ledger.CheckSeal(keys, &q) == nil {
 			st.Status, st.Reason, st.Successor = "revised", "a person changed it; what takes its place is decided about by itself", next
 		}
 	}

@@ -141,7 +141,7 @@ func TestSomebodyElsesProposalIsUnknown(t *testing.T) {
 func TestAStatusThatCannotBeRead(t *testing.T) {
 	store := ledgertest.NewFaulty(new(ledger.Memory))
 	o := openOffice(t, func(c *registry.Config) {
-		c.Actions, c.Ledger = append(c.Actions[:len(c.Actions)-1], approval.OwnProposals(store)), store
+		c.Actions, c.Ledger = append(c.Actions[:len(c.Actions)-1], approval.OwnProposals(store, c.Keys)), store
 	})
 	id := o.propose(t, ann, "refund", "a1", 5).Proposal.ID
 	store.Inject(ledgertest.Fault{Method: "Proposal"})
@@ -164,11 +164,30 @@ func TestAStatusCrossesNoScope(t *testing.T) {
 	id := o.propose(t, ann, "refund", "a1", 5).Proposal.ID
 	require.NoError(t, o.people.Set("elsewhere", facts()))
 	o.rebuild(t, func(c *registry.Config) {
-		c.Actions = append(c.Actions[:len(c.Actions)-1], approval.OwnProposals(misplaced{o.book}))
+		c.Actions = append(c.Actions[:len(c.Actions)-1], approval.OwnProposals(misplaced{o.book}, c.Keys))
 	})
 	elsewhere, err := authz.NewSession("elsewhere", "assistant", authz.For(ann))
 	require.NoError(t, err)
 	_, err = o.ask(t, elsewhere, id)
 	text, _ := registry.PublicText(err)
 	require.Equal(t, "there is no such proposal of yours", text)
+}
+
+// A row that was moved to another person in the database tells that person nothing.
+func TestATamperedProposalIsUnknown(t *testing.T) {
+	o := openOffice(t, nil)
+	id := o.propose(t, ann, "refund", "a1", 5).Proposal.ID
+	require.NoError(t, o.book.Tamper(scope, id, func(p *ledger.Proposal) { p.Session = sessionFor(t, sue) }))
+	_, err := o.ask(t, sessionFor(t, sue), id)
+	text, _ := registry.PublicText(err)
+	require.Equal(t, "there is no such proposal of yours", text)
+}
+
+// A reason that nobody would read to its end is refused, and the proposal stays open.
+func TestAReasonHasALimit(t *testing.T) {
+	o := openOffice(t, nil)
+	id := o.propose(t, ann, "refund", "a1", 5).Proposal.ID
+	require.Equal(t, ledger.Invalid, registry.CodeOf(o.desk.Dismiss(t.Context(), scope, id, sam, strings.Repeat("é", 2049))))
+	require.Equal(t, ledger.StateProposed, o.open(t, id, sam).State)
+	require.NoError(t, o.desk.Dismiss(t.Context(), scope, id, sam, strings.Repeat("é", 2048)))
 }

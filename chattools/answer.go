@@ -37,7 +37,7 @@ type Answer struct {
 const (
 	textWaiting   = "This needs a person's approval and waits for it. Nothing has been changed yet."
 	textUnknown   = "There is no such tool."
-	textNotYou    = "The person you are acting for is not permitted to do this."
+	textNotYou    = "You, or the person you are acting for, are not permitted to do this."
 	textNotThere  = "There is no such record, or it is not one you may act on."
 	textNotHere   = "This cannot be done from within another call."
 	textLimited   = "Too many proposals are waiting for a decision. Wait until some are decided."

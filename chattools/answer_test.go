@@ -32,7 +32,7 @@ func TestEveryStatusAsAModelReadsIt(t *testing.T) {
 		{"needs_approval", ann, chattools.Call{ID: "7", Name: "refund_order", Arguments: []byte(`{"order":"a1","cents":5}`)}, nil,
 			`{"call_id":"7","status":"needs_approval","text":"This needs a person's approval and waits for it. Nothing has been changed yet.","proposal":"PROPOSAL"}`},
 		{"forbidden, whatever the record", nell, chattools.Call{ID: "7", Name: "find_order", Arguments: []byte(`{"order":"a1"}`)}, nil,
-			`{"call_id":"7","status":"forbidden","text":"The person you are acting for is not permitted to do this."}`},
+			`{"call_id":"7","status":"forbidden","text":"You, or the person you are acting for, are not permitted to do this."}`},
 		{"forbidden on this record", ann, chattools.Call{ID: "7", Name: "find_order", Arguments: []byte(`{"order":"b1"}`)}, nil,
 			`{"call_id":"7","status":"forbidden","text":"There is no such record, or it is not one you may act on."}`},
 		{"invalid", olga, chattools.Call{ID: "7", Name: "refund_order", Arguments: []byte(`{"order":"a1","cents":0}`)}, nil,

@@ -116,7 +116,7 @@ func (g *Gate) answer(ctx context.Context, s authz.Session, c Call) (a Answer) {
 	if c.Truncated {
 		call.Params = nil // a call that was cut off is judged up to its parameters, and those it does not have
 	}
-	if a := g.desk.Registry().Lookup(c.Name); a == nil || a.Mode == authz.Read {
+	if !g.changes(c.Name) {
 		r, err := g.desk.Registry().Invoke(ctx, call)
 		if err != nil {
 			return refused(err)

@@ -182,8 +182,7 @@ func callOf(messages []Message, i, j int) Call {
 }
 
 func (g *Gate) changes(name string) bool {
-	a := g.desk.Registry().Lookup(name)
-	return a != nil && a.Mode != authz.Read
+	return g.desk.Registry().Mode(name) > authz.Read
 }
 
 // Trim returns the latest messages, at most keep of them, without tearing calls from their answers: it starts

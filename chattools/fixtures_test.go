@@ -50,6 +50,7 @@ type nothing struct{}
 
 // shop is a gate with everything behind it. Hooks are set before the calls that they are for.
 type shop struct {
+	keys    *token.Ring
 	people  *authz.Memory
 	book    *ledger.Memory
 	reg     *registry.Registry
@@ -72,6 +73,7 @@ func openShop(t *testing.T, change func(*registry.Config)) *shop {
 	require.NoError(t, s.people.Set(scope, facts()))
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: ringSecret})
 	require.NoError(t, err)
+	s.keys = keys
 	c := registry.Config{
 		Actions: s.actions(), Source: s.people, Ledger: s.book, Keys: keys,
 		Now: func() time.Time { return time.UnixMicro(s.clock.Load()) },
@@ -156,7 +158,7 @@ func (s *shop) actions() []*registry.Action {
 		registry.Define("close_shop", registry.Spec[nothing]{
 			Description: "Close the shop for good.", Mode: authz.Propose, Permission: "shop:close", Explicit: true,
 		}, func(context.Context, nothing) (bool, error) { s.runs.Add(1); return true, nil }),
-		approval.OwnProposals(s.book),
+		approval.OwnProposals(s.book, s.keys),
 	}
 }
 

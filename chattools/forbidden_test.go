@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	notYou   = "The person you are acting for is not permitted to do this."
+	notYou   = "You, or the person you are acting for, are not permitted to do this."
 	notThere = "There is no such record, or it is not one you may act on."
 	notHere  = "This cannot be done from within another call."
 )

@@ -112,7 +112,10 @@ func (m *Memory) Finish(ctx context.Context, f Finish) error {
 		return ErrConflict
 	}
 	p.Outcome, p.FinishedAt, p.Result, p.Error, p.Told = f.Outcome, Time(f.At), slices.Clone(f.Result), f.Error, f.Told
-	p.Baseline, p.Unmeasured, p.VerifyAt = clonePtr(f.Baseline), f.Unmeasured, Time(f.VerifyAt)
+	p.Baseline, p.VerifyAt = clonePtr(f.Baseline), Time(f.VerifyAt)
+	if p.Verdict == Unverified { // otherwise the verdict's reason stands
+		p.Unmeasured = f.Unmeasured
+	}
 	m.log(f.Record)
 	return nil
 }

@@ -75,8 +75,9 @@ type Store interface {
 	// no use is left or the grant has ended at c.At. Whatever becomes of the run, the use stays counted.
 	Claim(ctx context.Context, c Claim) (Proposal, error)
 
-	// Finish records how a claimed run ended. ErrConflict says that the claim is not the proposal's or that
-	// an outcome is recorded already.
+	// Finish records how a claimed run ended, also after a verdict that says it was interrupted, whose reason
+	// then stands. ErrConflict says that the claim is not the proposal's, that an outcome is recorded already,
+	// or that f has none.
 	Finish(ctx context.Context, f Finish) error
 
 	// Dismiss takes an undecided proposal to dismissed, also after it expired. ErrConflict comes with the

@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/approval/canon"
@@ -178,6 +179,20 @@ func Define[P, R any](name string, s Spec[P], run func(context.Context, P) (R, e
 		}
 	}
 	return a
+}
+
+// clone returns a copy that shares nothing that can be written to; nil stays nil.
+func (a *Action) clone() *Action {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Schema = slices.Clone(a.Schema)
+	if a.Measure != nil {
+		m := *a.Measure
+		c.Measure = &m
+	}
+	return &c
 }
 
 func (a *Action) fault(field, problem string) {

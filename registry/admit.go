@@ -69,7 +69,7 @@ func (r *Registry) Admit(ctx context.Context, c Call, person authz.Person) (Admi
 
 func (r *Registry) admission(q *request) Admission {
 	a := Admission{
-		Session: q.session, Action: q.action, Params: q.params, Targets: slices.Clone(q.targets), Version: q.version,
+		Session: q.session, Action: q.action.clone(), Params: q.params, Targets: slices.Clone(q.targets), Version: q.version,
 		At: q.at, ExpiresAt: q.at.Add(r.lifetime).Truncate(time.Second), Limits: r.limits,
 		MayDecide: q.mayDecide().Allowed,
 	}

@@ -213,7 +213,7 @@ func (r *Registry) refuse(ctx context.Context, q *request, err error) error {
 	if refusal.Err != nil {
 		rec.Error = clip(refusal.Err.Error())
 	}
-	if rec.Count = r.flood.count(&rec, q.row != nil || r.Lookup(q.name) != nil); rec.Count == 0 {
+	if rec.Count = r.flood.count(&rec, q.row != nil || r.Mode(q.name) != 0); rec.Count == 0 {
 		return refusal
 	}
 	if err := r.book.Append(calm, rec); err != nil {

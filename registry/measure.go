@@ -14,7 +14,7 @@ func (r *Registry) Measure(ctx context.Context, p *ledger.Proposal) (float64, *M
 	if err := ledger.CheckSeal(r.keys, p); err != nil {
 		return 0, nil, err
 	}
-	a := r.Lookup(p.Action)
+	_, a := r.find(p.Action)
 	if a == nil || a.measure == nil {
 		return 0, nil, errors.New("no measure defined")
 	}

@@ -144,7 +144,7 @@ func New(c Config) (*Registry, error) {
 	faults := c.faults()
 	for _, a := range c.Actions {
 		if a != nil && !a.disabled {
-			r.actions = append(r.actions, a)
+			r.actions = append(r.actions, a.clone())
 		}
 	}
 	slices.SortStableFunc(r.actions, func(a, b *Action) int { return strings.Compare(a.Name, b.Name) })
@@ -241,13 +241,27 @@ func administrative(a *Action) bool {
 	return strings.HasPrefix(string(a.Permission), Administrative) || strings.HasPrefix(string(a.Ask), Administrative)
 }
 
-// Actions returns the actions, sorted by name.
-func (r *Registry) Actions() []*Action { return slices.Clone(r.actions) }
+// Actions returns copies of the actions, sorted by name.
+func (r *Registry) Actions() []*Action {
+	list := make([]*Action, len(r.actions))
+	for i, a := range r.actions {
+		list[i] = a.clone()
+	}
+	return list
+}
 
-// Lookup returns the action of that name, or nil.
+// Lookup returns a copy of the action of that name, or nil.
 func (r *Registry) Lookup(name string) *Action {
 	_, a := r.find(name)
-	return a
+	return a.clone()
+}
+
+// Mode returns the mode of the action of that name, or zero if there is none.
+func (r *Registry) Mode(name string) authz.Mode {
+	if _, a := r.find(name); a != nil {
+		return a.Mode
+	}
+	return 0
 }
 
 func (r *Registry) find(name string) (int, *Action) {

@@ -46,7 +46,7 @@ func (r *Registry) Review(ctx context.Context, scope authz.Scope, id string, per
 	}
 	v.Refusal = r.approvable(ctx, q)
 	v.Dismiss = may && q.row.Decision == ledger.Undecided
-	if a := r.Lookup(q.row.Action); a != nil {
+	if _, a := r.find(q.row.Action); a != nil {
 		v.Card = Card{a.Title, a.sentence.say(q.row.Params), a.Risk, a.Reach, a.Undo}
 	}
 	return v, nil
@@ -59,8 +59,13 @@ func (r *Registry) stake(ctx context.Context, p *ledger.Proposal, person authz.P
 	if err != nil {
 		return false, false, r.noFacts(err)
 	}
+	sees, decides = r.stakeIn(view, p, person)
+	return sees, decides, nil
+}
+
+func (r *Registry) stakeIn(view *authz.View, p *ledger.Proposal, person authz.Person) (sees, decides bool) {
 	if !view.Human(person).Allowed {
-		return false, false, nil
+		return false, false
 	}
 	oversees := view.Person(person, r.overseer, p.Targets, authz.ToPerform).Allowed
 	decides = p.Session.Human() == person
@@ -69,7 +74,7 @@ func (r *Registry) stake(ctx context.Context, p *ledger.Proposal, person authz.P
 	} else {
 		decides = decides || oversees // nobody else is left to put it away
 	}
-	return decides || oversees || slices.Contains(p.RevisedBy, person.ID()), decides, nil
+	return decides || oversees || slices.Contains(p.RevisedBy, person.ID()), decides
 }
 
 // hide answers somebody who may not see a proposal exactly as if it did not exist. The record says more: which
@@ -83,17 +88,17 @@ func (r *Registry) hide(ctx context.Context, q *request, err error) error {
 // Visible returns those of the given proposals of a scope that a person may see, and whose seal holds. One
 // that was tampered with is logged and left out: nothing in it can be believed.
 func (r *Registry) Visible(ctx context.Context, scope authz.Scope, person authz.Person, rows []ledger.Proposal) ([]ledger.Proposal, error) {
+	view, err := r.policy.View(ctx, scope, person.ID())
+	if err != nil {
+		return nil, r.noFacts(err)
+	}
 	var seen []ledger.Proposal
 	for _, p := range rows {
 		if err := ledger.CheckSeal(r.keys, &p); err != nil || p.Session.Scope() != scope {
 			r.log.ErrorContext(ctx, "a proposal was tampered with", "proposal", p.ID, "error", err)
 			continue
 		}
-		sees, _, err := r.stake(ctx, &p, person)
-		if err != nil {
-			return nil, err
-		}
-		if sees {
+		if sees, _ := r.stakeIn(view, &p, person); sees {
 			seen = append(seen, p)
 		}
 	}

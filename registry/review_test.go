@@ -116,7 +116,7 @@ func TestWhoSeesAProposal(t *testing.T) {
 		require.Empty(t, seen)
 	}
 	seen, err := s.reg.Visible(t.Context(), "moon", olga, []ledger.Proposal{s.row(d.Proposal)})
-	require.NoError(t, err)
+	require.Equal(t, ledger.Unavailable, registry.CodeOf(err), "a scope that nobody knows")
 	require.Empty(t, seen, "another scope's")
 }
 

@@ -71,7 +71,7 @@ func (w *world) registry(revision string) (*registry.Registry, error) {
 
 func (w *world) config(revision string) registry.Config {
 	return registry.Config{
-		Actions:     append(w.office.actions(revision), approval.OwnProposals(w.book)),
+		Actions:     append(w.office.actions(revision), approval.OwnProposals(w.book, w.keys)),
 		ProposeOnly: moneyMoves,
 		Roles: []authz.Role{
 			{Name: "customer", Permissions: []authz.Permission{findCustomers, readProducts, useAssistant, approval.ReadOwnProposals}},

@@ -88,6 +88,15 @@ func finishesLate(t *suite) {
 	got := t.get(p)
 	require.Equal(t, ledger.Succeeded, got.Outcome, "a late outcome must be stored")
 	require.Equal(t, late, got.FinishedAt, "a late outcome must be stored with its time")
+
+	judged := t.claim(t.fresh(entry(2), "the second"), "claim-2", At(time.Minute))
+	v := NewVerification(judged, late)
+	v.Verdict, v.Measured, v.Why = ledger.Unmeasured, nil, "the run was interrupted"
+	require.NoError(t, t.store.Verify(t.Context(), v), "Verify of an interrupted run")
+	require.NoError(t, t.store.Finish(t.Context(), NewFinish(judged, late)), "what is known after the verdict is known")
+	got = t.get(judged)
+	require.Equal(t, ledger.Succeeded, got.Outcome, "an outcome after the verdict must be stored")
+	require.Equal(t, "the run was interrupted", got.Unmeasured, "the verdict's reason must stand")
 }
 
 func dismisses(t *suite) {
