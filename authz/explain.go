@@ -282,14 +282,18 @@ func (v *View) explainCould(a *actor, t *tool, number int, decides bool) []Step 
 }
 
 // WhoMay lists the actors that the facts have and who could use a tool on the given targets themselves, in
-// ascending order: perform a read or what a question says of a change. A source that returns only the actors
-// it is asked for knows only those.
+// ascending order: perform a read or what a question says of a change. A model performs no change and approves
+// none, whatever its roles. A source that returns only the actors it is asked for knows only those.
 func (v *View) WhoMay(tool int, targets []Path, q Question) []ID {
-	if v.policy.tools[tool].Mode == Read {
+	read := v.policy.tools[tool].Mode == Read
+	if read {
 		q = ToPerform
 	}
 	var ids []ID
 	for _, f := range v.facts.Actors {
+		if f.Kind == Model && !read && q == ToPerform {
+			continue
+		}
 		if a, _ := v.known(f.ID, f.Kind); a != nil && v.judge(a, Any(), tool, targets, q).Allowed {
 			ids = append(ids, f.ID)
 		}

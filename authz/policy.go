@@ -28,7 +28,8 @@ type Policy struct {
 	names  map[string]int     // of each tool
 	roles  map[string]bits    // the shipped and the configured ones
 	extra  map[string][]Override
-	views  sync.Map // Scope -> *View, the latest
+	mu     sync.RWMutex
+	views  map[Scope]*View // the latest
 	count  atomic.Uint64
 	reads  bits // the permissions of reads
 }
@@ -46,7 +47,7 @@ var ErrPolicy = errors.New("authz: the policy is not valid")
 func NewPolicy(source Source, tools []Tool, roles []Role) (*Policy, error) {
 	p := &Policy{
 		source: source, number: map[Permission]int{}, names: map[string]int{},
-		roles: map[string]bits{}, extra: map[string][]Override{},
+		roles: map[string]bits{}, views: map[Scope]*View{}, extra: map[string][]Override{},
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -160,12 +161,17 @@ func (p *Policy) View(ctx context.Context, scope Scope, actors ...ID) (*View, er
 	if facts == nil {
 		return nil, ErrUnknownScope
 	}
-	if old, ok := p.views.Load(scope); ok && old.(*View).facts == facts {
-		return old.(*View), nil
+	p.mu.RLock()
+	old := p.views[scope]
+	p.mu.RUnlock()
+	if old != nil && old.facts == facts {
+		return old, nil
 	}
 	v, err := p.compile(scope, facts)
 	if err == nil {
-		p.views.Store(scope, v)
+		p.mu.Lock()
+		p.views[scope] = v
+		p.mu.Unlock()
 	}
 	return v, err
 }

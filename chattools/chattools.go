@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"sync"
 
 	"github.com/sallyport-dev/sallyport/approval"
 	"github.com/sallyport-dev/sallyport/authz"
@@ -38,6 +40,8 @@ type Tool struct {
 type Gate struct {
 	desk  *approval.Desk
 	tools []*Tool // in the order of the registry's actions
+
+	indexes sync.Pool // of *[]int, for catalogs on their way
 }
 
 // NewGate returns the gate in front of a desk.
@@ -61,11 +65,17 @@ func (g *Gate) Catalog(ctx context.Context, s authz.Session) ([]*Tool, error) {
 
 // AppendCatalog appends the catalog to dst, which an error leaves as it was.
 func (g *Gate) AppendCatalog(ctx context.Context, dst []*Tool, s authz.Session) ([]*Tool, error) {
-	var buf [256]int
-	indexes, err := g.visible(ctx, buf[:0], s)
+	buf, _ := g.indexes.Get().(*[]int)
+	if buf == nil {
+		buf = new([]int)
+	}
+	defer g.indexes.Put(buf)
+	indexes, err := g.visible(ctx, (*buf)[:0], s)
 	if err != nil {
 		return dst, err
 	}
+	*buf = indexes
+	dst = slices.Grow(dst, len(indexes))
 	for _, i := range indexes {
 		dst = append(dst, g.tools[i])
 	}

@@ -43,7 +43,7 @@ func Example() {
 	// -> ivan: no on /history/sealed/letters, deny_override: the override of ivan at /history/sealed denies docs:read
 	//    ivan: yes on /history/sealed/letters, role: viewer has docs:read
 	//
-	// Who may edit below /history/rome: [archivist ivan olga]
+	// Who may edit below /history/rome: [ivan olga]
 	// What ivan may do below /science: [list_documents read_document]
 	//
 	// Ivan asks the archivist to tidy up:
