@@ -41,6 +41,9 @@ func compare(t require.TestingT, p pick, w *world, v *authz.View, seen map[strin
 	for range 6 {
 		tool = (tool + 1 + p(len(w.tools))) % len(w.tools)
 		targets, q, person := randomTargets(p), authz.Question(p(2)), authz.LoggedIn(one(p, append(humans, models[0], "stranger", "")))
+		if own := ownTarget(w.tools[tool]); !own.IsZero() && p.chance(80) {
+			targets = []authz.Path{own}
+		}
 		same(r.Check(s, tool, targets, q), v.Check(s, tool, targets, q), "check of %+v on %v, %d", w.tools[tool], targets, q)
 		same(r.Person(person, tool, targets, q), v.Person(person, tool, targets, q), "%v: %+v on %v, %d", person, w.tools[tool], targets, q)
 		same(r.Available(s, tool), v.Available(s, tool), "available: %+v", w.tools[tool])

@@ -116,8 +116,8 @@ func (v *View) explainActor(id ID, kind Kind, list Allowlist, tool int, targets 
 		}
 		return append(cuts, v.explainCould(a, t, tool, len(cuts) == 0)...)
 	}
-	if len(targets) == 0 || slices.ContainsFunc(targets, Path.IsZero) {
-		return append([]Step{{Who: id, Layer: LayerTarget, Reason: ReasonNoTarget, Rule: "there is no path", Decided: true}}, cuts...)
+	if !t.takes(targets) {
+		return append([]Step{{Who: id, Layer: LayerTarget, Reason: ReasonNoTarget, Rule: "there is no path, or not the tool's own", Decided: true}}, cuts...)
 	}
 	var steps []Step
 	for _, path := range targets {
@@ -325,7 +325,13 @@ func (v *View) Below(id ID, path Path) []int {
 		if a.kind == Model && v.cut(a, Any(), i).Reason != "" {
 			continue
 		}
-		if slices.ContainsFunc(nodes, func(n *node) bool { return couldAt(n, a, t).Allowed }) {
+		where := nodes
+		if !t.On.IsZero() {
+			if where = nil; path.Contains(t.On) {
+				where = []*node{a.at(t.On)}
+			}
+		}
+		if slices.ContainsFunc(where, func(n *node) bool { return couldAt(n, a, t).Allowed }) {
 			tools = append(tools, i)
 		}
 	}

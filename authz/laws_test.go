@@ -241,7 +241,11 @@ func TestViewerReads(t *testing.T) {
 		require.NoError(t, err)
 		v := w.view(t)
 		for i, tool := range w.tools {
-			d := v.Check(s, i, []authz.Path{authz.Root()}, authz.ToAsk)
+			at := authz.Root()
+			if own := ownTarget(tool); !own.IsZero() {
+				at = own
+			}
+			d := v.Check(s, i, []authz.Path{at}, authz.ToAsk)
 			require.Equal(t, tool.Mode == authz.Read, d.Allowed, "%+v", tool)
 			if !d.Allowed {
 				require.Equal(t, authz.ReasonAboveCeiling, d.Reason)

@@ -16,7 +16,8 @@ type Tool struct {
 	Ask        Permission // to propose; "" means Permission, and is what a read has
 	Mode       Mode
 	Explicit   bool // a model needs an allow grant, and the shipped editor does not have its permission
-	Whole      bool // no target is declared: it touches the whole scope
+	On         Path // the one path that it touches, whatever its parameters; zero if that depends on them
+	Whole      bool // no target is declared: it touches the whole scope, so On is the root
 }
 
 // Policy decides for one fixed set of tools. It is immutable and safe for concurrent use.
@@ -71,6 +72,12 @@ func NewPolicy(source Source, tools []Tool, roles []Role) (*Policy, error) {
 		}
 		if t.Mode == Read && orElse(t.Ask, t.Permission) != t.Permission {
 			fault("tool %q is a read, and nobody asks for a read", t.Name)
+		}
+		if t.Whole && !t.On.IsZero() && t.On != Root() {
+			fault("tool %q touches the whole scope, and a part of it", t.Name)
+		}
+		if t.Whole {
+			t.On = Root()
 		}
 		t.Ask = orElse(t.Ask, t.Permission)
 		p.names[t.Name] = i

@@ -201,6 +201,9 @@ func (r reference) judge(l link, list authz.Allowlist, tool int, targets []authz
 	if len(targets) == 0 || slices.Contains(targets, authz.Path{}) {
 		return no(l.id, authz.ReasonNoTarget)
 	}
+	if own := ownTarget(t); !own.IsZero() && slices.ContainsFunc(targets, func(p authz.Path) bool { return p != own }) {
+		return no(l.id, authz.ReasonNoTarget)
+	}
 	if why := r.cut(a, list, t); why != "" {
 		return no(l.id, why)
 	}
@@ -240,6 +243,14 @@ func (r reference) Person(p authz.Person, tool int, targets []authz.Path, q auth
 	return r.judge(link{p.ID(), authz.Human}, authz.Any(), tool, targets, q)
 }
 
+// ownTarget is the one target of a tool that has one.
+func ownTarget(t authz.Tool) authz.Path {
+	if t.Whole {
+		return authz.Root()
+	}
+	return t.On
+}
+
 // somewhere looks for a target on which one actor would be allowed.
 func (r reference) somewhere(l link, list authz.Allowlist, tool int) authz.Decision {
 	a, d := r.known(l)
@@ -255,7 +266,11 @@ func (r reference) somewhere(l link, list authz.Allowlist, tool int) authz.Decis
 	} else if a.Kind == authz.Model {
 		questions = questions[:1] // a model's change is never performed by itself
 	}
-	for _, path := range paths { // the root first
+	everywhere := paths
+	if own := ownTarget(r.tools[tool]); !own.IsZero() {
+		everywhere = []authz.Path{own}
+	}
+	for _, path := range everywhere { // the root first
 		for _, q := range questions {
 			if d := r.on(a, r.tools[tool], path, q); d.Allowed {
 				return d

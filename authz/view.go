@@ -194,7 +194,7 @@ func (v *View) cut(a *actor, list Allowlist, tool int) Decision {
 // judge asks one actor about a tool on all targets.
 func (v *View) judge(a *actor, list Allowlist, tool int, targets []Path, q Question) (d Decision) {
 	t := &v.policy.tools[tool]
-	if len(targets) == 0 || slices.ContainsFunc(targets, Path.IsZero) {
+	if !t.takes(targets) {
 		return refuse(a.id, ReasonNoTarget)
 	}
 	if a.kind == Model {
@@ -212,6 +212,16 @@ func (v *View) judge(a *actor, list Allowlist, tool int, targets []Path, q Quest
 		return refuse(a.id, ReasonDenyBelow)
 	}
 	return d
+}
+
+// takes says whether there are targets, all of them paths, and the tool's own where it has one.
+func (t *tool) takes(targets []Path) bool {
+	for _, path := range targets {
+		if path.IsZero() || !t.On.IsZero() && path != t.On {
+			return false
+		}
+	}
+	return len(targets) > 0
 }
 
 // deniedBelow says whether some override denies what a change of everything needs. Where asking is allowed
@@ -260,6 +270,12 @@ func allowedBy(n *node, perm int) Reason {
 // the overrides say changes only at their nodes, so asking at each node asks everywhere.
 func (v *View) could(a *actor, tool int) Decision {
 	t := &v.policy.tools[tool]
+	if !t.On.IsZero() {
+		if d := couldAt(a.at(t.On), a, t); d.Allowed {
+			return d
+		}
+		return refuse(a.id, ReasonNoPermission)
+	}
 	if d := couldAt(a.root, a, t); d.Allowed {
 		return d
 	}

@@ -96,7 +96,13 @@ func randomWorld(p pick, tools, permissions int) *world {
 	for i := range tools {
 		tool := authz.Tool{
 			Name: fmt.Sprintf("t%d", i), Permission: one(p, perms), Mode: authz.Mode(1 + p(3)),
-			Explicit: p.chance(20), Whole: p.chance(25),
+			Explicit: p.chance(20),
+		}
+		switch {
+		case p.chance(20):
+			tool.Whole = true
+		case p.chance(20):
+			tool.On = one(p, paths)
 		}
 		if tool.Mode != authz.Read && p.chance(50) {
 			tool.Ask = one(p, perms)

@@ -33,9 +33,12 @@ type Spec[P any] struct {
 	Schema json.RawMessage
 
 	// Target returns the paths that an invocation touches, from the host's own records. All of them must be
-	// allowed. It returns [ErrNoTarget] for a record that does not exist. Without it an action touches the
-	// whole scope.
+	// allowed. It returns [ErrNoTarget] for a record that does not exist. Without it, and without On, an
+	// action touches the whole scope.
 	Target func(context.Context, P) ([]authz.Path, error)
+
+	// On is the one path that every invocation touches, instead of a Target.
+	On authz.Path
 
 	// Version returns what changes whenever the targets do, such as a row's version. A proposal whose
 	// targets changed since is refused as stale.
@@ -115,7 +118,8 @@ type Action struct {
 	Measure                  *MeasureInfo // nil without a measure
 
 	disabled bool
-	whole    bool // no target is declared
+	on       authz.Path // the one target, if it does not depend on the parameters
+	whole    bool       // no target is declared: on is the root
 	faults   []Fault
 	schema   *params.Schema
 	options  canon.Options
@@ -150,7 +154,13 @@ func Define[P, R any](name string, s Spec[P], run func(context.Context, P) (R, e
 		Permission: s.Permission, Ask: or(s.Ask, s.Permission), Mode: s.Mode,
 		Risk: s.Risk, Reach: s.Reach, Undo: s.Undo, Explicit: s.Explicit, FourEyes: s.FourEyes,
 		Destructive: s.Destructive, Idempotent: s.Idempotent,
-		disabled: s.Disabled, whole: s.Target == nil, options: canon.Options{AllowFoldClash: s.FoldClash},
+		disabled: s.Disabled, on: s.On, whole: s.Target == nil && s.On.IsZero(), options: canon.Options{AllowFoldClash: s.FoldClash},
+	}
+	if s.Target != nil && !s.On.IsZero() {
+		a.fault("Target", "is given, and On too")
+	}
+	if a.whole {
+		a.on = authz.Root()
 	}
 	a.check(run == nil, s.Version != nil || s.Preview != nil || s.Measure.Read != nil)
 	a.compile(reflect.TypeFor[P](), s.Schema, s.Sentence)
@@ -262,6 +272,7 @@ func (a *Action) digest(revision string) string {
 		field(s)
 	}
 	field(fmt.Sprint(a.Explicit, a.FourEyes, a.options.AllowFoldClash, a.whole))
+	field(a.on.String())
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -202,7 +202,7 @@ func (r *Registry) understand(ctx context.Context, q *request) (err error) {
 
 // locate asks the host for the targets.
 func (r *Registry) locate(ctx context.Context, q *request) (err error) {
-	q.targets = []authz.Path{authz.Root()}
+	q.targets = []authz.Path{q.action.on}
 	if q.action.target == nil {
 		return nil
 	}

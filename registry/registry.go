@@ -164,7 +164,7 @@ func (r *Registry) tools() []authz.Tool {
 	var tools []authz.Tool
 	for _, a := range r.actions {
 		tools = append(tools, authz.Tool{
-			Name: a.Name, Permission: a.Permission, Ask: a.Ask, Mode: a.Mode, Explicit: a.Explicit, Whole: a.whole,
+			Name: a.Name, Permission: a.Permission, Ask: a.Ask, Mode: a.Mode, Explicit: a.Explicit, On: a.on, Whole: a.whole,
 		})
 	}
 	r.overseer = len(tools)

@@ -44,7 +44,7 @@ func Example() {
 	//    ivan: yes on /history/sealed/letters, role: viewer has docs:read
 	//
 	// Who may edit below /history/rome: [ivan olga]
-	// What ivan may do below /science: [list_documents read_document]
+	// What ivan may do below /science: [read_document]
 	//
 	// Ivan asks the archivist to tidy up:
 	//   list_documents {}
