@@ -29,8 +29,6 @@ var (
 	bob   = authz.LoggedIn("bob") // customer
 	audra = authz.LoggedIn("audra")
 	stan  = authz.LoggedIn("stan")
-
-	everybody = []authz.Person{sam, sue, ann, bob, audra, stan}
 )
 
 // absent is an id that no proposal has.

@@ -102,13 +102,17 @@ func invalid(err error) string {
 }
 
 func appendFaults(faults []string, err error) []string {
-	switch e := err.(type) {
-	case *registry.ParamError:
-		return append(faults, e.Error())
-	case interface{ Unwrap() []error }:
-		for _, err := range e.Unwrap() {
+	if many, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		for _, err := range many.Unwrap() {
 			faults = appendFaults(faults, err)
 		}
+		return faults
+	}
+	if e, ok := errors.AsType[*registry.ParamError](err); ok {
+		faults = append(faults, e.Error())
 	}
 	return faults
 }

@@ -262,7 +262,7 @@ func target(paths []authz.Path, err error) func(context.Context, Refund) ([]auth
 }
 
 func nilMapTarget(context.Context, Refund) ([]authz.Path, error) {
-	var seen map[string]bool
+	seen := map[bool]map[string]bool{}[true] // nil, as a forgotten make leaves it
 	seen["x"] = true
 	return nil, nil
 }
