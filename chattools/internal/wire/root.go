@@ -8,12 +8,13 @@ import (
 // shapeRoot makes the root what providers ask for: an object with properties, and without the keywords that
 // they refuse there. Those are said in words instead.
 func (c *conversion) shapeRoot(out *object) error {
-	if t, ok := out.values["type"]; ok && !hasType(out, "object") {
+	if c.root.has("type") && !hasType(c.root, "object") {
 		return errNoSchema
-	} else if !ok {
-		out.first("type", quote("object"))
-	} else if t != any(quote("object")) {
+	}
+	if out.has("type") {
 		out.set("type", quote("object"))
+	} else {
+		out.first("type", quote("object"))
 	}
 	c.flatten(out)
 	rest := newObject()
