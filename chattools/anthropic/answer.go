@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 
@@ -10,7 +11,7 @@ import (
 
 // whole makes a turn of an answer that came in one piece.
 func whole(m *sdk.Message) (chattools.Turn, error) {
-	if m.Type != "message" || m.StopReason == "" {
+	if m.Type != "message" || m.StopReason == "" || !strings.HasPrefix(m.JSON.Content.Raw(), "[") {
 		return chattools.Turn{}, broken(errUnreadable)
 	}
 	var parts []part

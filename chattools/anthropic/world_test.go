@@ -55,15 +55,10 @@ type refundParams struct {
 	Cents int64  `json:"cents" jsonschema:"minimum=1"`
 }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
+func newWorld() *world {
 	w := &world{people: new(authz.Memory), olga: authz.LoggedIn("olga")}
-	require.NoError(t, w.people.Set("shop", w.facts(authz.Propose)))
-	key, err := token.NewKey("k1")
-	require.NoError(t, err)
-	keys, err := token.NewRing("test", key)
-	require.NoError(t, err)
-	reg, err := registry.New(registry.Config{
+	check(w.people.Set("shop", w.facts(authz.Propose)))
+	reg := must(registry.New(registry.Config{
 		Actions: []*registry.Action{
 			registry.Define("echo", registry.Spec[echoParams]{Description: "Say it again.", Permission: "x:read", Mode: authz.Read},
 				func(_ context.Context, p echoParams) (string, error) { w.did("echo " + p.Text); return p.Text, nil }),
@@ -83,14 +78,23 @@ func newWorld(t testing.TB) *world {
 			registry.Define("secret", registry.Spec[optional]{Description: "Hidden.", Permission: "secrets:read", Mode: authz.Read},
 				func(context.Context, optional) (bool, error) { w.did("secret"); return true, nil }),
 		},
-		Source: w.people, Ledger: new(ledger.Memory), Keys: keys,
-	})
-	require.NoError(t, err)
+		Source: w.people, Ledger: new(ledger.Memory), Keys: must(token.NewRing("test", must(token.NewKey("k1")))),
+	}))
 	w.desk = approval.NewDesk(reg)
 	w.gate = chattools.NewGate(w.desk)
-	w.session, err = authz.NewSession("shop", "assistant", authz.For(w.olga))
-	require.NoError(t, err)
+	w.session = must(authz.NewSession("shop", "assistant", authz.For(w.olga)))
 	return w
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 func (w *world) facts(ceiling authz.Mode) authz.Facts {
@@ -132,7 +136,7 @@ type conversed struct {
 func converse(t *testing.T, how way, script ...reply) *conversed {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	c := &conversed{api: newAPI(script...), world: newWorld(t), Conversation: &chattools.Conversation{ID: "c"}}
+	c := &conversed{api: newAPI(script...), world: newWorld(), Conversation: &chattools.Conversation{ID: "c"}}
 	t.Cleanup(func() { c.Close(); settle(t, before) })
 	c.reply, c.err = c.loop(t, how).Say(t.Context(), c.session, c.Conversation, "Hello.", func(e chattools.Event) { c.events = append(c.events, e) })
 	require.Empty(t, c.refused, "the provider refused a request")
