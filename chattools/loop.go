@@ -147,7 +147,7 @@ func (w *work) rounds(ctx context.Context) (Reply, error) {
 		switch {
 		case ctx.Err() != nil:
 			return w.reply, ctx.Err()
-		case len(turn.Message.Calls) == 0:
+		case len(turn.Message.Calls) == 0 || turn.Stop == StopRefusal:
 			w.reply.Ending = ending(turn.Stop)
 			return w.reply, nil
 		case w.o.Tokens > 0 && w.reply.Usage.Total() >= w.o.Tokens, w.calls > w.o.Calls:
@@ -191,7 +191,7 @@ func (w *work) next(ctx context.Context) (Turn, error) {
 }
 
 // tidy gives every call of a turn an id of its own in the conversation, and drops one that was delivered
-// twice. If the turn was cut off, none of its calls is what was meant.
+// twice. If the turn was cut off or declined, none of its calls is what was meant.
 func tidy(history []Message, t Turn) []Call {
 	used := map[string]bool{}
 	for _, m := range history {
@@ -202,7 +202,7 @@ func tidy(history []Message, t Turn) []Call {
 	var calls []Call
 	given := map[string]int{} // by the model, in this turn
 	for _, c := range t.Message.Calls {
-		c.Truncated = c.Truncated || t.Stop == StopLength
+		c.Truncated = c.Truncated || t.Stop == StopLength || t.Stop == StopRefusal
 		if i, again := given[c.ID]; again && c.ID != "" && calls[i].Name == c.Name && string(calls[i].Arguments) == string(c.Arguments) {
 			continue
 		}

@@ -466,3 +466,18 @@ func TestBoundTools(t *testing.T) {
 	require.Contains(t, text, "invalid")
 	require.Zero(t, c.orders.Load())
 }
+
+// A turn that the provider declined runs nothing and ends the loop, whatever calls it has.
+func TestARefusalEndsTheLoop(t *testing.T) {
+	c := openCafe(t)
+	turn := calls(call("a", "price", `{"name":"tea"}`), order("b", "tea"))
+	turn.Stop = chattools.StopRefusal
+	model := &script{turns: []chattools.Turn{turn}}
+	var talk chattools.Conversation
+	reply, err := chattools.NewLoop(c.gate, model, chattools.Options{}).Say(t.Context(), c.session, &talk, "hello", nil)
+	require.NoError(t, err)
+	require.Equal(t, chattools.EndingRefused, reply.Ending)
+	require.Len(t, model.asked, 1)
+	require.Len(t, talk.Messages[2].Answers, 2)
+	require.Zero(t, c.most.Load()+c.orders.Load())
+}
