@@ -117,11 +117,12 @@ func meaning(status string) string {
 	return ""
 }
 
-// learn compares the history with the ledger and returns what the model has not been told yet, or was told
-// wrongly, about its proposals.
-func (g *Gate) learn(ctx context.Context, s authz.Session, c *Conversation) ([]Notice, error) {
+// News compares a history with the ledger and returns what the model has not been told yet, or was told
+// wrongly, about its proposals. A surface with a loop of its own adds it as a message of [RoleNotice]. The
+// error is the store's.
+func (g *Gate) News(ctx context.Context, s authz.Session, history []Message) ([]Notice, error) {
 	told := map[string]string{}
-	for _, m := range c.Messages {
+	for _, m := range history {
 		for _, n := range m.Notices {
 			told[n.Call+"\x00"+n.Proposal] = n.Status.Status
 		}
@@ -132,9 +133,9 @@ func (g *Gate) learn(ctx context.Context, s authz.Session, c *Conversation) ([]N
 			news = append(news, n)
 		}
 	}
-	for i, m := range c.Messages {
+	for i, m := range history {
 		for j, a := range m.Answers {
-			call := callOf(c.Messages, i, j)
+			call := callOf(history, i, j)
 			switch {
 			case a.Proposal != "":
 				for id := a.Proposal; id != ""; { // a revised proposal, and what took its place

@@ -95,7 +95,7 @@ func (l *Loop) run(ctx context.Context, s authz.Session, c *Conversation, said *
 	ctx, cancel := context.WithTimeoutCause(ctx, l.o.Time, errTime)
 	defer cancel()
 	w := &work{Loop: l, session: s, c: c, tell: teller(event)}
-	news, err := l.gate.learn(ctx, s, c)
+	news, err := l.gate.News(ctx, s, c.Messages)
 	if err != nil {
 		return Reply{}, fmt.Errorf("chattools: what became of proposals: %w", err)
 	}
