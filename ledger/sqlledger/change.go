@@ -87,7 +87,9 @@ func (s *Store) settle(ctx context.Context, c *change, refused error) error {
 	ctx, cancel := s.own(ctx)
 	defer cancel()
 	var n int
-	err := s.db.GetContext(ctx, &n, s.sql.mine, c.record.Scope, c.record.Proposal, c.attempt)
+	err := reading(func() error {
+		return s.db.GetContext(ctx, &n, s.sql.mine, c.record.Scope, c.record.Proposal, c.attempt)
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrInDoubt, err)
@@ -170,7 +172,11 @@ func decision(id string) sql.NullString { return sql.NullString{String: keep(id)
 func (s *Store) standing(ctx context.Context, scope authz.Scope, id string, refused error) (ledger.Proposal, error) {
 	ctx, cancel := s.own(ctx)
 	defer cancel()
-	p, err := s.Proposal(ctx, scope, id)
+	var p ledger.Proposal
+	err := reading(func() (err error) {
+		p, err = s.Proposal(ctx, scope, id)
+		return err
+	})
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return ledger.Proposal{}, err
@@ -178,4 +184,13 @@ func (s *Store) standing(ctx context.Context, scope authz.Scope, id string, refu
 		return ledger.Proposal{}, fmt.Errorf("%w: %w", ErrInDoubt, err)
 	}
 	return p, refused
+}
+
+// reading repeats a read that the database refused for what others did at the time.
+func reading(read func() error) error {
+	for try := 1; ; try++ {
+		if err := read(); err == nil || try == tries || faultOf(err) != again {
+			return err
+		}
+	}
 }

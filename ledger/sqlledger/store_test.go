@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ var engines = []engine{
 	{name: "mariadb", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL"},
 	{name: "mariadb, interpolateParams", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("interpolateParams=true"), variant: true},
 	{name: "mariadb, clientFoundRows", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("clientFoundRows=true"), variant: true},
-	{name: "mariadb, serializable without autocommit", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("tx_isolation=%27SERIALIZABLE%27&autocommit=0"), variant: true},
+	{name: "mariadb, serializable", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("tx_isolation=%27SERIALIZABLE%27"), variant: true},
 }
 
 // with adds a setting to a DSN.
@@ -128,6 +129,8 @@ func (e engine) open(tb testing.TB) *store {
 	return &store{Store: s, db: db, dialect: e.dialect, prefix: o.Prefix, dsn: dsn}
 }
 
+var variantClause = regexp.MustCompile(`(?i)claim|uses|every_|zero|times_are|_once|race`)
+
 // TestStore runs the contract on every store there is.
 func TestStore(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
@@ -136,7 +139,12 @@ func TestStore(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
 			e.address(t) // skips all of it at once
-			ledgertest.TestStore(t, func(t *testing.T) ledger.Store { return e.open(t) })
+			ledgertest.TestStore(t, func(t *testing.T) ledger.Store {
+				if e.variant && !variantClause.MatchString(t.Name()) {
+					t.Skip("of the modes of a driver, only what binds and compares values and what races is tested")
+				}
+				return e.open(t)
+			})
 		})
 	}
 }
