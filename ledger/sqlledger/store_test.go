@@ -148,3 +148,23 @@ func TestStore(t *testing.T) {
 		})
 	}
 }
+
+// each runs a test on every engine, in the default mode of its driver.
+func each(t *testing.T, test func(t *testing.T, e engine)) {
+	for _, e := range engines {
+		if !e.variant {
+			t.Run(e.name, func(t *testing.T) { test(t, e) })
+		}
+	}
+}
+
+// twin returns a Store on a pool of its own over the same tables, as another process has it.
+func (e engine) twin(tb testing.TB, s *store, change func(*sqlledger.Options)) *sqlledger.Store {
+	o := sqlledger.Options{Prefix: s.prefix}
+	if change != nil {
+		change(&o)
+	}
+	twin, err := sqlledger.New(e.connect(tb, s.dsn), e.dialect, o)
+	require.NoError(tb, err)
+	return twin
+}
