@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
@@ -20,6 +20,13 @@ import (
 	"github.com/sallyport-dev/sallyport/ledger/ledgertest"
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
 )
+
+func TestMain(m *testing.M) {
+	if err := mysql.SetLogger(new(mysql.NopLogger)); err != nil { // of connections that tests cut
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // engine is a database that the tests run against, in one way of connecting to it.
 type engine struct {
