@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	if err := mysql.SetLogger(new(mysql.NopLogger)); err != nil { // of connections that tests cut
 		panic(err)
 	}
+	if task := os.Getenv(childVariable); task != "" {
+		fmt.Fprintln(os.Stderr, child(task))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
@@ -70,16 +74,24 @@ func (e engine) base(tb testing.TB) string {
 
 // connect opens a pool on a DSN of the engine, on the test's own file for SQLite.
 func (e engine) connect(tb testing.TB, dsn string) *sql.DB {
-	driver := map[sqlledger.Dialect]string{sqlledger.SQLite: "sqlite", sqlledger.PostgreSQL: "pgx", sqlledger.MySQL: "mysql"}[e.dialect]
-	db, err := sql.Open(driver, dsn)
+	db, err := e.dial(dsn)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, db.Close()) })
+	return db
+}
+
+func (e engine) dial(dsn string) (*sql.DB, error) {
+	driver := map[sqlledger.Dialect]string{sqlledger.SQLite: "sqlite", sqlledger.PostgreSQL: "pgx", sqlledger.MySQL: "mysql"}[e.dialect]
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, err
+	}
 	db.SetMaxOpenConns(8)
 	db.SetMaxIdleConns(8)
 	if e.dialect == sqlledger.SQLite {
 		db.SetMaxOpenConns(1)
 	}
-	return db
+	return db, nil
 }
 
 // address returns the DSN of the test's own database: a file of its own on SQLite.
