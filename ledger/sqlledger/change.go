@@ -38,20 +38,22 @@ func (s *Store) newChange(r *recordRow) (*change, error) {
 	return &change{record: r, attempt: base32.StdEncoding.EncodeToString(b[:]), locks: true}, nil
 }
 
-// apply runs a change until it is known to be applied, or known not to be, or the tries are used up. Each try is
-// one transaction, and the same in everything. The caller's context ends it only while nothing has begun: a
-// commit that is cancelled in flight may be applied or not.
+// apply runs a change until it is known to be applied, or known not to be, or its time is up. Each try is one
+// transaction, and the same in everything. The caller's context ends it only while nothing has begun: a commit
+// that is cancelled in flight may be applied or not.
 //
 // A try that ended in doubt is followed by another one, whose first statement waits for what is left of the
 // first: either the change is still to be made, and is made now, or it is refused, and then the mark in the audit
-// trail tells whether by itself.
+// trail tells whether by itself. It has the timeout once more.
 func (s *Store) apply(ctx context.Context, c *change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	doubt, started := false, ctx
+	doubt, waiting := false, ctx
+	limit, cancel := s.own(ctx)
+	defer func() { cancel() }()
 	for try := 1; ; try++ {
-		err := s.try(started, c.work)
+		err := s.try(waiting, limit, c.work)
 		if err == nil {
 			return nil
 		}
@@ -62,24 +64,36 @@ func (s *Store) apply(ctx context.Context, c *change) error {
 			}
 			return s.settle(ctx, c, err)
 		case final, duplicate:
-			if doubt {
-				return fmt.Errorf("%w: %w", ErrInDoubt, err)
-			}
-			return fmt.Errorf("sqlledger: not applied: %w", err)
+			return unapplied(doubt, err)
 		case doubtful:
-			doubt, started = true, context.WithoutCancel(ctx)
 			if !c.locks {
 				return s.settle(ctx, c, err)
 			}
+			if !doubt {
+				cancel()
+				limit, cancel = s.own(ctx)
+				doubt, waiting = true, limit
+			}
 		}
-		switch {
-		case try == tries && doubt:
-			return fmt.Errorf("%w: %w", ErrInDoubt, err)
-		case try == tries, started.Err() != nil:
-			return fmt.Errorf("sqlledger: not applied: %w", err)
+		pause := time.NewTimer(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6))))
+		select {
+		case <-waiting.Done():
+		case <-limit.Done():
+		case <-pause.C:
 		}
-		time.Sleep(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6))))
+		pause.Stop()
+		if try == tries || waiting.Err() != nil || limit.Err() != nil {
+			return unapplied(doubt, err)
+		}
 	}
+}
+
+// unapplied is the error of a change that was given up.
+func unapplied(doubt bool, err error) error {
+	if doubt {
+		return fmt.Errorf("%w: %w", ErrInDoubt, err)
+	}
+	return fmt.Errorf("sqlledger: not applied: %w", err)
 }
 
 // settle answers a change that was in doubt and was then refused: by itself, or by another one?
@@ -98,7 +112,7 @@ func (s *Store) settle(ctx context.Context, c *change, refused error) error {
 	case faultOf(refused) == decided:
 		return refused
 	}
-	return fmt.Errorf("%w: %w", ErrInDoubt, refused)
+	return unapplied(true, refused)
 }
 
 // own returns the context of a change that began: the caller's values, and a timeout of its own.
@@ -106,26 +120,25 @@ func (s *Store) own(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 }
 
-// try runs work in one transaction. Whatever fails, nothing is committed: after some errors a transaction goes
-// on, without the statement that failed or outside of any transaction.
-func (s *Store) try(ctx context.Context, work func(context.Context, *sqlx.Tx) error) error {
-	waiting, cancel := context.WithTimeout(ctx, s.options.Timeout)
+// try runs work in one transaction, until limit at the latest. Whatever fails, nothing is committed: after some
+// errors a transaction goes on, without the statement that failed or outside of any transaction.
+func (s *Store) try(waiting, limit context.Context, work func(context.Context, *sqlx.Tx) error) error {
+	end, _ := limit.Deadline()
+	waiting, cancel := context.WithDeadline(waiting, end)
 	defer cancel()
 	conn, err := s.db.Connx(waiting)
 	if err != nil {
 		return &failure{again, err}
 	}
 	defer func() { _ = conn.Close() }()
-	if err := ctx.Err(); err != nil {
+	if err := waiting.Err(); err != nil {
 		return &failure{again, err}
 	}
-	ctx, cancel = s.own(ctx)
-	defer cancel()
-	tx, err := conn.BeginTxx(ctx, &s.tx)
+	tx, err := conn.BeginTxx(limit, &s.tx)
 	if err != nil {
 		return &failure{again, err}
 	}
-	if err := work(ctx, tx); err != nil {
+	if err := work(limit, tx); err != nil {
 		if e := tx.Rollback(); e != nil && !errors.Is(e, sql.ErrTxDone) {
 			discard(conn)
 		}

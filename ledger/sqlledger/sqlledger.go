@@ -84,8 +84,9 @@ type Options struct {
 	// SQLite takes no schema. The zero value means "sallyport_".
 	Prefix string
 
-	// Timeout bounds each try of a change, the wait for a connection included. A change that began is
-	// bounded by it alone, not by the caller's context. Zero means five seconds.
+	// Timeout bounds a change, the wait for a connection and all tries included; one that ended in doubt
+	// has it once more to be cleared up. A change that began is bounded by it alone, not by the caller's
+	// context. Zero means five seconds.
 	Timeout time.Duration
 
 	// Environment is recorded by the first Migrate that names one, such as "production"; a Migrate or Check

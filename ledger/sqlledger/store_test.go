@@ -32,6 +32,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// The tests run on SQLite, and on PostgreSQL and MariaDB where SALLYPORT_TEST_POSTGRES and SALLYPORT_TEST_MYSQL hold
+// the DSN of a database in which they may make tables and schemas, such as
+//
+//	SALLYPORT_TEST_POSTGRES='postgres://postgres@127.0.0.1:5432/test?sslmode=disable'
+//	SALLYPORT_TEST_MYSQL='root@tcp(127.0.0.1:3306)/test'
+
 // engine is a database that the tests run against, in one way of connecting to it.
 type engine struct {
 	name    string
