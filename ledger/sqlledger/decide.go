@@ -1,0 +1,234 @@
+package sqlledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// Claim implements [ledger.Store].
+func (s *Store) Claim(ctx context.Context, claim ledger.Claim) (ledger.Proposal, error) {
+	e := new(encoder)
+	record := encodeRecord(e, &claim.Record)
+	id, by, grant := e.short("the claim", claim.ID), e.short("who decides", string(claim.By)), ""
+	if claim.Use != nil {
+		grant = e.short("the grant", claim.Use.Grant)
+	}
+	if e.err != nil {
+		return ledger.Proposal{}, e.err
+	}
+	c, err := s.newChange(record)
+	if err != nil {
+		return ledger.Proposal{}, err
+	}
+	scope, proposal := keep(string(claim.Scope)), keep(claim.Proposal)
+	var won *ledger.Proposal
+	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+		won = nil
+		p, err := s.compareAndSet(ctx, tx, scope, proposal, s.sql.claim,
+			by, micros(claim.At), id, micros(claim.RunBy), grant, scope, proposal, micros(claim.At))
+		if err != nil {
+			return err
+		}
+		if err := s.insertRecord(ctx, tx, c, record, decision(claim.Proposal)); err != nil {
+			return err
+		}
+		if claim.Use != nil {
+			if err := s.use(ctx, tx, scope, grant, &claim); err != nil {
+				return err
+			}
+		}
+		won = p
+		return nil
+	}
+	err = ledger.ErrConflict
+	if claim.ID != "" {
+		err = s.apply(ctx, c)
+	} else if err := ctx.Err(); err != nil {
+		return ledger.Proposal{}, err
+	}
+	switch {
+	case err == nil && won != nil:
+		return *won, nil
+	case err != nil && faultOf(err) != decided:
+		return ledger.Proposal{}, err
+	}
+	p, err := s.standing(ctx, claim.Scope, claim.Proposal, err)
+	if errors.Is(err, ledger.ErrConflict) && claim.ID != "" && p.Decision == ledger.Claimed && p.Claim == claim.ID {
+		return p, nil // this very claim was applied before
+	}
+	return p, err
+}
+
+// use counts one use of a standing grant. The uses of a grant take turns by its row; each is a row of its own,
+// unique, so that a use that was counted stays counted.
+func (s *Store) use(ctx context.Context, tx *sqlx.Tx, scope, grant string, c *ledger.Claim) error {
+	if !c.At.Before(c.Use.Until) {
+		return ledger.ErrGrantSpent
+	}
+	if _, err := tx.ExecContext(ctx, s.sql.lockGrant, scope, grant); err != nil {
+		return err
+	}
+	var used int64
+	if err := tx.GetContext(ctx, &used, s.sql.countUses, scope, grant); err != nil {
+		return err
+	}
+	if c.Use.Limit > 0 && used >= int64(c.Use.Limit) {
+		return ledger.ErrGrantSpent
+	}
+	_, err := tx.ExecContext(ctx, s.sql.insertUse, scope, grant, used+1, keep(c.Proposal), keep(c.ID), micros(c.At))
+	return err
+}
+
+// Dismiss implements [ledger.Store].
+func (s *Store) Dismiss(ctx context.Context, d ledger.Dismissal) (ledger.Proposal, error) {
+	c, err := s.dismissal(d)
+	if err != nil {
+		return ledger.Proposal{}, err
+	}
+	err = s.apply(ctx, c.change)
+	switch {
+	case err == nil && c.left != nil:
+		return *c.left, nil
+	case err != nil && faultOf(err) != decided:
+		return ledger.Proposal{}, err
+	}
+	return s.standing(ctx, d.Scope, d.Proposal, err)
+}
+
+// dismissal is the change that dismisses a proposal, and what its last try left.
+type dismissal struct {
+	*change
+	left *ledger.Proposal
+}
+
+func (s *Store) dismissal(d ledger.Dismissal) (*dismissal, error) {
+	e := new(encoder)
+	record := encodeRecord(e, &d.Record)
+	by, note := e.short("who decides", string(d.By)), e.long("the note", d.Note)
+	if e.err != nil {
+		return nil, e.err
+	}
+	c, err := s.newChange(record)
+	if err != nil {
+		return nil, err
+	}
+	scope, proposal := keep(string(d.Scope)), keep(d.Proposal)
+	made := &dismissal{change: c}
+	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+		made.left = nil
+		p, err := s.compareAndSet(ctx, tx, scope, proposal, s.sql.dismiss, by, micros(d.At), note, scope, proposal)
+		if err != nil {
+			return err
+		}
+		made.left = p
+		return s.insertRecord(ctx, tx, c, record, decision(d.Proposal))
+	}
+	return made, nil
+}
+
+// compareAndSet runs an update that finds one row or none, and returns the proposal as it is afterwards: nothing
+// is committed that cannot be read. MySQL does not return it with the update.
+func (s *Store) compareAndSet(ctx context.Context, tx *sqlx.Tx, scope, id, query string, args ...any) (*ledger.Proposal, error) {
+	if s.dialect == MySQL {
+		if err := applied(tx.ExecContext(ctx, query, args...)); err != nil {
+			return nil, err
+		}
+		query, args = s.sql.proposal, []any{scope, id}
+	}
+	var row proposalRow
+	err := tx.GetContext(ctx, &row, query, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ledger.ErrConflict
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := row.decode()
+	return &p, err
+}
+
+// applied says whether a compare-and-set found its row.
+func applied(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := r.RowsAffected()
+	if err == nil && n == 0 {
+		err = ledger.ErrConflict
+	}
+	return err
+}
+
+// Finish implements [ledger.Store].
+func (s *Store) Finish(ctx context.Context, f ledger.Finish) error {
+	e := new(encoder)
+	record := encodeRecord(e, &f.Record)
+	scope, proposal := keep(string(f.Scope)), keep(f.Proposal)
+	args := []any{
+		string(f.Outcome), micros(f.At), e.long("the result", string(f.Result)), e.long("the error", f.Error), e.long("what is told", f.Told),
+		number(f.Baseline), e.long("why it is unmeasured", f.Unmeasured), micros(f.VerifyAt), scope, proposal, keep(f.Claim),
+	}
+	return s.update(ctx, e, record, f.Scope, f.Proposal, f.Outcome == ledger.Running, s.sql.finish, args)
+}
+
+// Verify implements [ledger.Store].
+func (s *Store) Verify(ctx context.Context, v ledger.Verification) error {
+	e := new(encoder)
+	record := encodeRecord(e, &v.Record)
+	args := []any{
+		string(v.Verdict), number(v.Measured), micros(v.At), e.long("why it is unmeasured", v.Why), keep(string(v.Scope)), keep(v.Proposal),
+	}
+	return s.update(ctx, e, record, v.Scope, v.Proposal, v.Verdict == ledger.Unverified, s.sql.verify, args)
+}
+
+// update applies a compare-and-set with its record; refused is one that would set nothing.
+func (s *Store) update(ctx context.Context, e *encoder, record *recordRow, scope authz.Scope, id string, refused bool, query string, args []any) error {
+	if e.err != nil {
+		return e.err
+	}
+	c, err := s.newChange(record)
+	if err != nil {
+		return err
+	}
+	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+		if err := applied(tx.ExecContext(ctx, query, args...)); err != nil {
+			return err
+		}
+		return s.insertRecord(ctx, tx, c, record, none)
+	}
+	err = ledger.ErrConflict
+	if !refused {
+		err = s.apply(ctx, c)
+	} else if err := ctx.Err(); err != nil {
+		return err
+	}
+	if errors.Is(err, ledger.ErrConflict) {
+		_, err = s.standing(ctx, scope, id, err)
+	}
+	return err
+}
+
+// none is the decision that other records are about.
+var none sql.NullString
+
+// Append implements [ledger.Store].
+func (s *Store) Append(ctx context.Context, r ledger.Record) error {
+	e := new(encoder)
+	record := encodeRecord(e, &r)
+	if e.err != nil {
+		return e.err
+	}
+	c, err := s.newChange(record)
+	if err != nil {
+		return err
+	}
+	c.locks = false // a second try would write a second record
+	c.work = func(ctx context.Context, tx *sqlx.Tx) error { return s.insertRecord(ctx, tx, c, record, none) }
+	return s.apply(ctx, c)
+}

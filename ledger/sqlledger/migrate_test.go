@@ -1,0 +1,171 @@
+package sqlledger_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/ledger/ledgertest"
+	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
+)
+
+func TestMigrateAgain(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		want := ledgertest.NewEntry("shop", 1)
+		_, err := s.Propose(t.Context(), want)
+		require.NoError(t, err)
+		require.NoError(t, s.Migrate(t.Context()))
+		_, err = s.Proposal(t.Context(), "shop", want.Proposal.ID)
+		require.NoError(t, err, "what was there before is there still")
+	})
+}
+
+func TestMigrateConcurrently(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		for _, table := range tables {
+			_, err := s.exec("DROP TABLE IF EXISTS {" + table + "}")
+			require.NoError(t, err)
+		}
+		const n = 6
+		errs := make([]error, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			other := e.twin(t, s, nil)
+			wg.Go(func() { errs[i] = other.Migrate(context.WithoutCancel(t.Context())) })
+		}
+		wg.Wait()
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+		_, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", 1))
+		require.NoError(t, err)
+	})
+}
+
+func TestMigrateRefuses(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		named := func(name string) *sqlledger.Store {
+			return e.twin(t, s, func(o *sqlledger.Options) { o.Environment = name })
+		}
+		require.NoError(t, named("").Migrate(t.Context()))
+		require.NoError(t, named("production").Migrate(t.Context()), "the first name is recorded")
+		require.NoError(t, named("production").Migrate(t.Context()))
+		for _, name := range []string{"", "staging", "Production"} {
+			require.ErrorIs(t, named(name).Migrate(t.Context()), sqlledger.ErrSchema, "environment %q", name)
+			_, err := named(name).Check(t.Context())
+			require.ErrorIs(t, err, sqlledger.ErrSchema, "environment %q", name)
+		}
+		_, err := s.exec("UPDATE {meta} SET version = 99")
+		require.NoError(t, err)
+		require.ErrorIs(t, named("production").Migrate(t.Context()), sqlledger.ErrSchema, "a newer schema")
+		_, err = named("production").Check(t.Context())
+		require.ErrorIs(t, err, sqlledger.ErrSchema, "a newer schema")
+		_, err = s.exec("UPDATE {meta} SET version = 0")
+		require.NoError(t, err)
+		_, err = named("production").Check(t.Context())
+		require.ErrorIs(t, err, sqlledger.ErrSchema, "an older schema")
+		require.NoError(t, named("production").Migrate(t.Context()), "steps that were applied before do nothing")
+		_, err = s.exec("DELETE FROM {meta}")
+		require.NoError(t, err)
+		_, err = named("production").Check(t.Context())
+		require.ErrorIs(t, err, sqlledger.ErrSchema, "no version")
+	})
+}
+
+func TestMigrateReportsErrors(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, s.Migrate(ctx), context.Canceled)
+		_, err := s.Check(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = s.exec("DROP TABLE {meta}")
+		require.NoError(t, err)
+		_, err = s.Check(t.Context())
+		require.ErrorContains(t, err, "before Migrate")
+		_, err = s.exec("CREATE VIEW {meta} AS SELECT 1 AS one, 'x' AS version, '' AS environment")
+		require.NoError(t, err)
+		require.Error(t, s.Migrate(t.Context()), "a table that is none")
+		_, err = s.exec("DROP VIEW {meta}")
+		require.NoError(t, err)
+		require.NoError(t, e.twin(t, s, nil).Migrate(t.Context()), "nothing is left behind, no lock and no transaction")
+	})
+}
+
+// TestSchemaByHand applies what Schema prints, in a schema of its own where there are any.
+func TestSchemaByHand(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		db := e.connect(t, e.address(t))
+		o := options(t)
+		o.Environment = "production"
+		if e.dialect != sqlledger.SQLite {
+			o.Prefix = strings.TrimSuffix(o.Prefix, "_") + "."
+			schema := strings.TrimSuffix(o.Prefix, ".")
+			_, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+schema)
+			require.NoError(t, err)
+			drop := map[sqlledger.Dialect]string{sqlledger.PostgreSQL: " CASCADE"}[e.dialect]
+			t.Cleanup(func() {
+				_, err := db.ExecContext(context.Background(), "DROP SCHEMA "+schema+drop)
+				require.NoError(t, err)
+			})
+		}
+		statements, err := sqlledger.Schema(e.dialect, o)
+		require.NoError(t, err)
+		triggers, err := sqlledger.InsertOnly(e.dialect, o)
+		require.NoError(t, err)
+		for _, q := range append(statements, triggers...) {
+			_, err := db.ExecContext(t.Context(), q)
+			require.NoError(t, err, q)
+		}
+		s, err := sqlledger.New(db, e.dialect, o)
+		require.NoError(t, err)
+		warnings, err := s.Check(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, warnings)
+		require.NoError(t, s.Migrate(t.Context()), "there is nothing left to do")
+		claimOne(t, s, 1)
+	})
+}
+
+// claimOne proposes and claims the nth proposal of the shop.
+func claimOne(t *testing.T, s ledger.Store, n int) ledger.Proposal {
+	p, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", n))
+	require.NoError(t, err)
+	p, err = s.Claim(t.Context(), ledgertest.NewClaim(p, fmt.Sprint("claim-", n), p.CreatedAt))
+	require.NoError(t, err)
+	return p
+}
+
+func TestOptions(t *testing.T) {
+	db := engines[0].connect(t, engines[0].address(t))
+	for name, o := range map[string]sqlledger.Options{
+		"upper case": {Prefix: "Audit_"}, "a quote": {Prefix: `a"`}, "a brace": {Prefix: "a{"}, "two dots": {Prefix: "a.b.c"}, "a digit first": {Prefix: "1a"},
+		"too long": {Prefix: strings.Repeat("a", 33)}, "timeout": {Timeout: -1}, "environment": {Environment: "it's"},
+	} {
+		for _, d := range []sqlledger.Dialect{sqlledger.SQLite, sqlledger.PostgreSQL, sqlledger.MySQL} {
+			_, err := sqlledger.New(db, d, o)
+			require.Error(t, err, name)
+			_, err = sqlledger.Schema(d, o)
+			require.Error(t, err, name)
+			_, err = sqlledger.InsertOnly(d, o)
+			require.Error(t, err, name)
+		}
+	}
+	_, err := sqlledger.New(db, 0, sqlledger.Options{})
+	require.ErrorContains(t, err, "Dialect(0)")
+	_, err = sqlledger.New(nil, sqlledger.SQLite, sqlledger.Options{})
+	require.Error(t, err, "no database")
+	_, err = sqlledger.New(db, sqlledger.SQLite, sqlledger.Options{Prefix: "audit."})
+	require.Error(t, err, "SQLite has no schemas")
+	_, err = sqlledger.New(db, sqlledger.MySQL, sqlledger.Options{Prefix: "audit.sp_"})
+	require.NoError(t, err)
+}

@@ -1,0 +1,110 @@
+-- Version 1 for MySQL and MariaDB. Times are microseconds since 1970 in UTC; -62135596800000000 is none.
+-- VARBINARY compares byte for byte, trailing spaces and all, which no collation of both servers does.
+
+CREATE TABLE IF NOT EXISTS {proposals} (
+  scope VARBINARY(255) NOT NULL,
+  id VARBINARY(255) NOT NULL,
+  actor VARBINARY(255) NOT NULL,
+  kind VARBINARY(255) NOT NULL,
+  principal VARBINARY(255) NOT NULL,
+  background SMALLINT NOT NULL,
+  via MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  tools MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  run VARBINARY(255) NOT NULL,
+  origin VARBINARY(255) NOT NULL,
+  conversation VARBINARY(255) NOT NULL,
+  action VARBINARY(255) NOT NULL,
+  params MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  targets MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  definition VARBINARY(255) NOT NULL,
+  version VARBINARY(255) NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  supersedes VARBINARY(255) NOT NULL,
+  revised_by MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  seal VARBINARY(255) NOT NULL,
+  identity VARBINARY(255) NOT NULL,
+  party VARBINARY(255) NOT NULL,
+  talk VARBINARY(255) NOT NULL,
+  decision VARBINARY(255) NOT NULL,
+  decided_by VARBINARY(255) NOT NULL,
+  decided_at BIGINT NOT NULL,
+  note MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  claim VARBINARY(255) NOT NULL,
+  grant_id VARBINARY(255) NOT NULL,
+  run_by BIGINT NOT NULL,
+  outcome VARBINARY(255) NOT NULL,
+  finished_at BIGINT NOT NULL,
+  result MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  error MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  told MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  baseline VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  unmeasured MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  verify_at BIGINT NOT NULL,
+  verdict VARBINARY(255) NOT NULL,
+  measured VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  verified_at BIGINT NOT NULL,
+  due_at BIGINT GENERATED ALWAYS AS (CASE WHEN decision = 'claimed' AND verdict = '' THEN
+    CASE WHEN outcome = '' THEN run_by WHEN verify_at > -62135596800000000 THEN verify_at END END) STORED,
+  PRIMARY KEY (scope, id),
+  KEY list (scope, created_at, id),
+  KEY pending (scope, decision, created_at, id, expires_at),
+  KEY party (party, decision, expires_at, talk, identity),
+  KEY due (due_at)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {records} (
+  seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  at BIGINT NOT NULL,
+  event VARBINARY(255) NOT NULL,
+  code VARBINARY(255) NOT NULL,
+  reason VARBINARY(255) NOT NULL,
+  scope VARBINARY(255) NOT NULL,
+  actor VARBINARY(255) NOT NULL,
+  kind VARBINARY(255) NOT NULL,
+  principal VARBINARY(255) NOT NULL,
+  background SMALLINT NOT NULL,
+  via MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  tools MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  run VARBINARY(255) NOT NULL,
+  origin VARBINARY(255) NOT NULL,
+  conversation VARBINARY(255) NOT NULL,
+  operator VARBINARY(255) NOT NULL,
+  action VARBINARY(255) NOT NULL,
+  targets MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  params MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  proposal VARBINARY(255) NOT NULL,
+  claim VARBINARY(255) NOT NULL,
+  grant_id VARBINARY(255) NOT NULL,
+  result MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  error MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  times BIGINT NOT NULL,
+  decides VARBINARY(255),
+  attempt VARBINARY(255) NOT NULL,
+  KEY list (scope, seq),
+  KEY proposal (scope, proposal, seq),
+  UNIQUE KEY decides (scope, decides)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {scopes} (
+  scope VARBINARY(255) NOT NULL,
+  life BIGINT NOT NULL,
+  PRIMARY KEY (scope)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {grants} (
+  scope VARBINARY(255) NOT NULL,
+  grant_id VARBINARY(255) NOT NULL,
+  turns BIGINT NOT NULL,
+  PRIMARY KEY (scope, grant_id)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {uses} (
+  scope VARBINARY(255) NOT NULL,
+  grant_id VARBINARY(255) NOT NULL,
+  n BIGINT NOT NULL,
+  proposal VARBINARY(255) NOT NULL,
+  claim VARBINARY(255) NOT NULL,
+  at BIGINT NOT NULL,
+  PRIMARY KEY (scope, grant_id, n)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;

@@ -1,0 +1,170 @@
+// Package sqlledger keeps a [ledger.Store] in a host's own database: SQLite, PostgreSQL, or MySQL and MariaDB.
+//
+// [New] makes a [Store] of the host's *sql.DB and an explicit [Dialect]. [Store.Migrate] creates and upgrades
+// the tables, only when it is called; [Schema] prints the same statements for hosts that apply them by other
+// means, and [InsertOnly] prints triggers that refuse every change of the audit trail. [Store.Check] says which
+// settings of the database would let a commit be lost, and how to change them.
+//
+// A proposal's decision and its record are written in one transaction, before the effect that they allow. A
+// decision record is unique per proposal, and so are the uses of a standing grant. A change whose commit was
+// not answered is asked for again under its lock: it is answered as applied or as refused. Where that cannot be
+// learned the error is [ErrInDoubt], and nothing may run. Nothing here runs a claim twice, takes one back, or
+// repeats it under another claim id. A row that cannot be restored is an error that names it, in lists too: a
+// list with a hole would be believed. The error is [ledger.ErrTampered].
+//
+// The package imports no driver, sets nothing outside of itself, keeps no prepared statement and no state of a
+// session, so that it works through connection poolers and in every mode of a driver. It is tested with
+// modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB. MySQL itself is not
+// tested. Galera clusters are not supported, because they answer commits that they then undo.
+//
+// # What the host must see to
+//
+// A commit that the database forgets is a claim that can be made again. So:
+//
+//   - SQLite: journal mode WAL, synchronous FULL, a busy timeout, and one connection that writes
+//     (db.SetMaxOpenConns(1), or a pool for other reads beside it); never a network file system. A database in
+//     memory must have one connection, which is not closed.
+//   - PostgreSQL: synchronous_commit on, an encoding of UTF8, and synchronous replication where a fail-over is
+//     automatic.
+//   - MySQL and MariaDB: innodb_flush_log_at_trx_commit and sync_binlog 1, binlog_format not STATEMENT, strict
+//     mode, connections in utf8mb4.
+//   - Every machine keeps its clock with NTP: expiry is judged by the clock of the caller.
+//
+// The transactions ask for READ COMMITTED themselves, whatever the default is. They take their locks in one
+// order: scope, proposal, grant.
+package sqlledger
+
+import (
+	"cmp"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// Dialect says which database it is. It is never guessed from a driver's name. The zero Dialect is none.
+type Dialect uint8
+
+// The dialects.
+const (
+	SQLite Dialect = iota + 1
+	PostgreSQL
+	MySQL // and MariaDB
+)
+
+// String returns the dialect's name in lower case.
+func (d Dialect) String() string {
+	switch d {
+	case SQLite:
+		return "sqlite"
+	case PostgreSQL:
+		return "postgresql"
+	case MySQL:
+		return "mysql"
+	}
+	return fmt.Sprintf("Dialect(%d)", uint8(d))
+}
+
+// ErrInDoubt says that nobody knows whether a change was applied: the database did not answer its commit and
+// could not be asked about it. A caller treats a claim as lost and runs nothing.
+var ErrInDoubt = errors.New("sqlledger: it is not known whether the change was applied")
+
+// Options are what a host may choose. All processes of one ledger choose the same Prefix and Environment.
+type Options struct {
+	// Prefix comes before the name of every table: lower-case letters, digits and underscores, at most 32
+	// of them. One that ends in a dot is a schema (on MySQL, a database), and one like "audit.sp_" is both;
+	// SQLite takes no schema. The zero value means "sallyport_".
+	Prefix string
+
+	// Timeout bounds a change, the wait for a connection and all tries included; one that ended in doubt
+	// has it once more to be cleared up. A change that began is bounded by it alone, not by the caller's
+	// context. Zero means five seconds.
+	Timeout time.Duration
+
+	// Environment is recorded by the first Migrate that names one, such as "production"; a Migrate or Check
+	// that names another is refused from then on. It has at most 100 letters, digits and any of . _ : / -.
+	Environment string
+
+	// Random is read for a mark that tells one try of a change from everybody else's. Nil means
+	// crypto/rand.Reader.
+	Random io.Reader
+}
+
+var (
+	prefixes     = regexp.MustCompile(`^(?:[a-z_][a-z0-9_]*\.)?(?:[a-z_][a-z0-9_]*)?$`)
+	environments = regexp.MustCompile(`^[A-Za-z0-9._:/-]{0,100}$`)
+)
+
+// check returns the options with their defaults.
+func (o Options) check(d Dialect) (Options, error) {
+	o.Prefix = cmp.Or(o.Prefix, "sallyport_")
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	switch {
+	case d < SQLite || d > MySQL:
+		return o, fmt.Errorf("sqlledger: there is no %v", d)
+	case len(o.Prefix) > 32 || !prefixes.MatchString(o.Prefix):
+		return o, fmt.Errorf("sqlledger: %q is no prefix of table names", o.Prefix)
+	case d == SQLite && strings.Contains(o.Prefix, "."):
+		return o, fmt.Errorf("sqlledger: %q: SQLite has no schemas", o.Prefix)
+	case o.Timeout < 0:
+		return o, errors.New("sqlledger: the timeout is negative")
+	case !environments.MatchString(o.Environment):
+		return o, fmt.Errorf("sqlledger: %q is no name of an environment", o.Environment)
+	}
+	return o, nil
+}
+
+// Store is a [ledger.Store] in a database. It is safe for concurrent use, by any number of processes.
+type Store struct {
+	db      *sqlx.DB
+	dialect Dialect
+	options Options
+	sql     statements
+	tx      sql.TxOptions
+}
+
+// New returns a Store on a database whose tables [Store.Migrate] or [Schema] made. It does not talk to the
+// database yet. The host keeps and closes db.
+func New(db *sql.DB, d Dialect, o Options) (*Store, error) {
+	o, err := o.check(d)
+	if err != nil {
+		return nil, err
+	}
+	if db == nil {
+		return nil, errors.New("sqlledger: no database")
+	}
+	s := &Store{db: sqlx.NewDb(db, d.String()), dialect: d, options: o}
+	s.sql = newStatements(s.text, d)
+	if d != SQLite {
+		// A default of SERIALIZABLE would answer a lost race by an error instead of no row.
+		s.tx.Isolation = sql.LevelReadCommitted
+	}
+	return s, nil
+}
+
+// text puts the prefix and the dialect's parameters into a statement.
+func (s *Store) text(query string) string {
+	query = names(s.options.Prefix).Replace(query)
+	if s.dialect == PostgreSQL {
+		return sqlx.Rebind(sqlx.DOLLAR, query)
+	}
+	return query
+}
+
+// names replaces {name} by the name of a table and [name] by a name that takes no schema.
+func names(prefix string) *strings.Replacer {
+	return strings.NewReplacer("{", prefix, "}", "", "[", prefix[strings.Index(prefix, ".")+1:], "]", "")
+}
+
+var _ ledger.Store = (*Store)(nil)
