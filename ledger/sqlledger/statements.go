@@ -30,7 +30,8 @@ func newStatements(text func(string) string, d Dialect) statements {
 			WHERE scope = ? AND id = ? AND decision = '' AND expires_at > ?` + returning),
 		dismiss: text(`UPDATE {proposals} SET decision = 'dismissed', decided_by = ?, decided_at = ?, note = ?
 			WHERE scope = ? AND id = ? AND decision = ''` + returning),
-		finish: text(`UPDATE {proposals} SET outcome = ?, finished_at = ?, result = ?, error = ?, told = ?, baseline = ?, unmeasured = ?, verify_at = ?
+		finish: text(`UPDATE {proposals} SET outcome = ?, finished_at = ?, result = ?, error = ?, told = ?, baseline = ?,
+			unmeasured = CASE WHEN verdict = '' THEN ? ELSE unmeasured END, verify_at = ?
 			WHERE scope = ? AND id = ? AND decision = 'claimed' AND claim = ? AND outcome = ''`),
 		verify: text(`UPDATE {proposals} SET verdict = ?, measured = ?, verified_at = ?, unmeasured = COALESCE(NULLIF(?, ''), unmeasured)
 			WHERE scope = ? AND id = ? AND decision = 'claimed' AND verdict = ''`),
