@@ -26,6 +26,20 @@
 //
 // Facts that name something unknown (a tool that was removed, a role of a newer release) lock nobody out: an
 // unknown allow is ignored, an unknown deny is kept, and [View.Unknown] reports both.
+//
+// # What it costs
+//
+// Nanoseconds of one decision among 1,000 users, 1,000 tools and 2,000, 20,000 or 200,000 overrides, in one
+// run on one machine; read them as ratios. docs/measurements.md says more.
+//
+//	                                   ×1       ×10         ×100   allocations
+//	this package, all layers          201       239          312             0
+//	cedar-go, policies sliced       2,833    28,992      219,860            15
+//	Casbin, one enforcer a user     6,338    15,392       92,937            38
+//	OPA                            24,979    40,853       25,366           182
+//	OpenFGA, indexed              495,337   474,823      409,038         2,904
+//
+// A catalog of 1,000 tools takes 502, 543 and 589 ns and no allocation into a given slice.
 package authz
 
 import (

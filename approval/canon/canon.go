@@ -57,6 +57,18 @@
 //
 // Everything here is an immutable value or a pure function, safe for
 // concurrent use; slices that are returned belong to the caller.
+//
+// # What it costs
+//
+// Microseconds and allocations to canonicalize and hash one document, in one
+// run on one machine; read them as ratios. docs/measurements.md says more.
+//
+//	                         227 B       2,006 B        65,530 B
+//	SHA-256 alone          0.17 / 0      1.0 / 0        30 / 0
+//	this package            1.3 / 6       11 / 7       388 / 12
+//	jsontext                2.0 / 1       18 / 1       832 / 833
+//	encoding/json           4.8 / 72      49 / 767   1,644 / 25,457
+//	gowebpki/jcs            5.5 / 105     58 / 1,091 2,258 / 36,279
 package canon
 
 import "strings"

@@ -91,6 +91,19 @@
 //	token   apv1.k1.AQAAAABpVbkAAAAAAGlVuiwQERITFBUWFxgZGhscHR4fXjFFNbRRG5pfGAJ1
 //	        mH30AL5_kR5W8OZ9s-1uELJxTnQAEXBheW1lbnRzLnRyYW5zZmVyAA1vcGVyYXRvci00
 //	        NzEx.Ddzd8d5c1G3J-5jiN0wWIWFjIWViftA7rVRGRH_zQBY
+//
+// # What it costs
+//
+// Nanoseconds and allocations for one approval, in one run on one machine; read
+// them as ratios. docs/measurements.md says more.
+//
+//	                              sign          verify
+//	HMAC-SHA256 alone          550 /  8      602 /   8
+//	this package               492 /  2      660 /   1
+//	gorilla/securecookie     1,815 / 21    2,975 /  25
+//	golang-jwt, HS256        2,275 / 33    4,014 /  47
+//	macaroon.v2              3,103 / 57    3,164 /  57
+//	go-paseto, v4.local      5,993 / 63    8,422 / 104
 package token
 
 import (
