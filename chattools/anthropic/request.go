@@ -13,7 +13,7 @@ import (
 
 // params is the whole request. The same request has the same bytes.
 func (c *Client) params(r chattools.Request) (sdk.MessageNewParams, error) {
-	p := sdk.MessageNewParams{Model: sdk.Model(c.o.Model), MaxTokens: int64(c.o.MaxTokens), Thinking: c.o.Thinking}
+	p := sdk.MessageNewParams{Model: c.o.Model, MaxTokens: int64(c.o.MaxTokens), Thinking: c.o.Thinking}
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
 	}

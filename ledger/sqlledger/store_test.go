@@ -115,7 +115,7 @@ func (e engine) address(tb testing.TB) string {
 // options returns a prefix that no other test has.
 func options(tb testing.TB) sqlledger.Options {
 	h := fnv.New32a()
-	fmt.Fprint(h, tb.Name(), os.Getpid())
+	_, _ = fmt.Fprint(h, tb.Name(), os.Getpid()) // a hash takes everything
 	return sqlledger.Options{Prefix: fmt.Sprintf("t%08x_", h.Sum32())}
 }
 
