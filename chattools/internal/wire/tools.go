@@ -30,6 +30,9 @@ func CheckTools(p Profile, names []string) error {
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
+		if name == "" {
+			return &ToolsError{p.Provider, "", "a tool has no name"}
+		}
 		if !p.Name.MatchString(name) {
 			return &ToolsError{p.Provider, name, "its name does not match " + p.Name.String()}
 		}

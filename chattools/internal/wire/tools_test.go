@@ -27,7 +27,7 @@ func TestCheckTools(t *testing.T) {
 		{"two", wire.OpenAI, []string{"a-b", "a_b"}, ""},
 		{"one name for two", wire.Anthropic, []string{"demo_read", "other", "demo_read"}, `wire: anthropic: the tool "demo_read": two tools have this name`},
 		{"a name that is not portable", wire.Anthropic, []string{"demo/read"}, `wire: anthropic: the tool "demo/read": its name does not match ^[a-zA-Z0-9_-]{1,128}$`},
-		{"no name", wire.OpenAI, []string{""}, `wire: openai: its name does not match ^[a-zA-Z0-9_-]{1,64}$`},
+		{"no name", wire.OpenAI, []string{""}, "wire: openai: a tool has no name"},
 		{"a line break", wire.OpenAI, []string{"a\n"}, `wire: openai: the tool "a\n": its name does not match ^[a-zA-Z0-9_-]{1,64}$`},
 		{"67 characters", wire.OpenAI, []string{strings.Repeat("x", 67)}, "its name does not match"},
 		{"67 characters elsewhere", wire.Anthropic, []string{strings.Repeat("x", 67)}, ""},
