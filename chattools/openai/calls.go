@@ -26,7 +26,6 @@ const maxNameSize = 64
 type calls struct {
 	fits  *regexp.Regexp
 	open  []open
-	used  map[string]bool // ids that the conversation has and that fit
 	taken map[string]bool // ids that are on the wire
 }
 
@@ -36,21 +35,13 @@ type open struct{ id, wireID string }
 // result is an answer with the id of its call on the wire.
 type result struct{ id, text string }
 
-func newCalls(messages []chattools.Message, fits *regexp.Regexp) *calls {
-	w := &calls{fits: fits, used: map[string]bool{}, taken: map[string]bool{}}
-	for _, m := range messages {
-		for _, c := range m.Calls {
-			w.used[c.ID] = w.used[c.ID] || fits.MatchString(c.ID)
-		}
-	}
-	return w
-}
+func newCalls(fits *regexp.Regexp) *calls { return &calls{fits: fits, taken: map[string]bool{}} }
 
 // call returns what to write for a call, whatever the model made up: an id, a name and arguments that the API
 // accepts.
 func (w *calls) call(c chattools.Call) (id, name, arguments string) {
 	id = c.ID
-	for n := len(w.taken) + 1; !w.fits.MatchString(id) || w.taken[id] || id != c.ID && w.used[id]; n++ {
+	for n := len(w.taken) + 1; !w.fits.MatchString(id) || w.taken[id]; n++ {
 		id = fmt.Sprintf("call_%d", n)
 	}
 	w.taken[id] = true

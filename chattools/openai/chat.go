@@ -101,7 +101,7 @@ func (c *Chat) params(r chattools.Request) (sdk.ChatCompletionNewParams, error) 
 // chatHistory writes a conversation: right after a message with calls, a message for each of their answers.
 func chatHistory(messages []chattools.Message) []sdk.ChatCompletionMessageParamUnion {
 	var all []sdk.ChatCompletionMessageParamUnion
-	w := newCalls(messages, chatID)
+	w := newCalls(chatID)
 	results := func(answers []chattools.Answer) {
 		for _, r := range w.answers(answers) {
 			all = append(all, sdk.ToolMessage(r.text, r.id))

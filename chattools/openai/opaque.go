@@ -88,7 +88,7 @@ func fits(kept []part, m chattools.Message, stored bool) bool {
 			}
 		case p.Call:
 			calls++
-		case p.Text < 0:
+		case p.Text < 0 || p.Text > len(m.Text):
 			return false
 		default:
 			length += p.Text

@@ -103,7 +103,7 @@ func (c *Responses) params(r chattools.Request) (responses.ResponseNewParams, er
 // history writes a conversation: right after calls, the outputs of all of them.
 func (c *Responses) history(messages []chattools.Message) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
-	w := newCalls(messages, responsesID)
+	w := newCalls(responsesID)
 	outputs := func(answers []chattools.Answer) {
 		for _, r := range w.answers(answers) {
 			output := responses.ResponseInputItemParamOfFunctionCallOutput(r.text)
