@@ -4,6 +4,7 @@
 // member of staff:
 //
 //	go run ./examples/shop                           one conversation, told on the terminal
+//	go run ./examples/shop -chat                     a conversation of your own; a script plays the model
 //	go run ./examples/shop -replay                   all 488 recorded tasks, compared with the recording
 //	go run ./examples/shop -replay -approve none     the same with nobody approving: nothing changes
 //	go run ./examples/shop -replay -attack           every write attacked in every way we know
@@ -21,27 +22,36 @@ import (
 
 func main() {
 	var o options
+	flag.BoolVar(&o.chat, "chat", false, "chat on the terminal")
 	flag.BoolVar(&o.replay, "replay", false, "replay all recorded tasks and compare")
 	flag.StringVar(&o.approve, "approve", "all", "with -replay: which proposals staff approve, all or none")
 	flag.BoolVar(&o.attack, "attack", false, "with -replay: attack every write")
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, o); err != nil {
+	if err := run(context.Background(), os.Stdin, os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "shop:", err)
 		os.Exit(1)
 	}
 }
 
 type options struct {
-	replay, attack bool
-	approve        string
+	chat, replay, attack bool
+	approve              string
 }
 
-func run(ctx context.Context, out io.Writer, o options) error {
+func run(ctx context.Context, in io.Reader, out io.Writer, o options) error {
 	switch {
 	case o.approve != "all" && o.approve != "none":
 		return fmt.Errorf("-approve is %q, not all or none", o.approve)
 	case !o.replay && (o.attack || o.approve != "all"):
 		return fmt.Errorf("-attack and -approve need -replay")
+	case o.chat && o.replay:
+		return fmt.Errorf("-chat and -replay are two things")
+	case o.chat:
+		model, name, err := modelOf(os.Getenv)
+		if err != nil {
+			return err
+		}
+		return chatWith(ctx, in, out, model, name)
 	case o.attack && o.approve != "all":
 		return fmt.Errorf("-attack approves what it has to; leave -approve away")
 	case o.attack:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ func TestTheToldConversation(t *testing.T) {
 	require.NoError(t, err)
 	for range 2 {
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out, options{approve: "all"}))
+		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{approve: "all"}))
 		require.Equal(t, string(want), out.String())
 	}
 }
@@ -35,7 +36,7 @@ func TestOptionsThatContradictEachOther(t *testing.T) {
 		{options{approve: "none", attack: true, replay: true}, "-attack approves what it has to; leave -approve away"},
 	} {
 		var out bytes.Buffer
-		require.EqualError(t, run(t.Context(), &out, test.options), test.want)
+		require.EqualError(t, run(t.Context(), strings.NewReader(""), &out, test.options), test.want)
 		require.Empty(t, out.String())
 	}
 }
@@ -46,7 +47,7 @@ func TestTheReplaysTable(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		require.NoError(t, err)
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), &out, options{replay: true, approve: approve}))
+		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{replay: true, approve: approve}))
 		require.Equal(t, string(want), out.String())
 	}
 }
@@ -63,7 +64,7 @@ func TestACancelledRun(t *testing.T) {
 	for _, o := range []options{
 		{approve: "all", replay: true}, {approve: "all", replay: true, attack: true},
 	} {
-		require.Error(t, run(ctx, io.Discard, o))
+		require.Error(t, run(ctx, strings.NewReader(""), io.Discard, o))
 	}
 }
 
