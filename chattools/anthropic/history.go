@@ -30,13 +30,7 @@ var (
 // and right after calls one turn that begins with the results of all of them, in their order. It reports
 // whether there are calls.
 func history(messages []chattools.Message) (turns []sdk.MessageParam, calls bool) {
-	w := writer{used: map[string]bool{}}
-	for _, m := range messages {
-		for _, c := range m.Calls {
-			w.used[c.ID] = w.used[c.ID] || idPattern.MatchString(c.ID)
-		}
-	}
-	w.taken = map[string]bool{}
+	w := writer{taken: map[string]bool{}}
 	for _, m := range messages {
 		switch m.Role {
 		case chattools.RoleAssistant:
@@ -61,7 +55,6 @@ type pending struct{ id, wireID string }
 type writer struct {
 	turns []sdk.MessageParam
 	open  []pending
-	used  map[string]bool // ids that the conversation has and that fit
 	taken map[string]bool // ids that are on the wire
 	calls bool
 }
@@ -113,7 +106,7 @@ func (w *writer) assistant(m chattools.Message) {
 func (w *writer) call(c chattools.Call) sdk.ContentBlockParamUnion {
 	w.calls = true
 	id := c.ID
-	for n := len(w.taken) + 1; !idPattern.MatchString(id) || w.taken[id] || id != c.ID && w.used[id]; n++ {
+	for n := len(w.taken) + 1; !idPattern.MatchString(id) || w.taken[id]; n++ {
 		id = fmt.Sprintf("call_%d", n)
 	}
 	w.taken[id] = true

@@ -174,6 +174,12 @@ func TestHistories(t *testing.T) {
 				got += fmt.Sprintf(" %s(%s)", m.Role, strings.Join(kinds, " "))
 			}
 			require.Equal(t, tt.want, strings.TrimSpace(got))
+			if strings.HasPrefix(tt.name, "results in another order") {
+				for i, b := range w.Messages[2].Content {
+					require.Equal(t, fmt.Sprint(i+1), b.ToolUseID)
+					require.Contains(t, b.Content[0].Text, "of "+b.ToolUseID)
+				}
+			}
 		})
 	}
 	for _, nothing := range [][]chattools.Message{nil, {user("")}, {results("1")}, {model("")}} {
