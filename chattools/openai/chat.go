@@ -71,7 +71,7 @@ func (c *Chat) Stream(ctx context.Context, r chattools.Request, text func(delta 
 
 // params is the whole request. The same request has the same bytes.
 func (c *Chat) params(r chattools.Request) (sdk.ChatCompletionNewParams, error) {
-	p := sdk.ChatCompletionNewParams{Model: shared.ChatModel(c.o.Model), ReasoningEffort: c.o.Effort}
+	p := sdk.ChatCompletionNewParams{Model: c.o.Model, ReasoningEffort: c.o.Effort}
 	if n := r.MaxTokens; n > 0 {
 		p.MaxCompletionTokens = sdk.Int(int64(n))
 	} else if c.o.MaxTokens > 0 {

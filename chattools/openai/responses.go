@@ -71,7 +71,7 @@ func (c *Responses) Stream(ctx context.Context, r chattools.Request, text func(d
 
 // params is the whole request. The same request has the same bytes.
 func (c *Responses) params(r chattools.Request) (responses.ResponseNewParams, error) {
-	p := responses.ResponseNewParams{Model: shared.ResponsesModel(c.o.Model), Store: sdk.Bool(c.o.Store)}
+	p := responses.ResponseNewParams{Model: c.o.Model, Store: sdk.Bool(c.o.Store)}
 	if n := r.MaxTokens; n > 0 {
 		p.MaxOutputTokens = sdk.Int(int64(n))
 	} else if c.o.MaxTokens > 0 {

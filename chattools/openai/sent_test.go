@@ -19,13 +19,13 @@ type sent struct {
 }
 
 // sent is the conversation of a request.
-func (c *api) sent(t *testing.T, i int) []sent {
+func (a *api) sent(t *testing.T, i int) []sent {
 	t.Helper()
-	if strings.Contains(c.requests[i], `"messages":`) {
-		return sentChat(t, c.requests[i])
+	if strings.Contains(a.requests[i], `"messages":`) {
+		return sentChat(t, a.requests[i])
 	}
 	var w wantedResponse
-	require.NoError(t, json.Unmarshal([]byte(c.requests[i]), &w))
+	require.NoError(t, json.Unmarshal([]byte(a.requests[i]), &w))
 	var all []sent
 	if w.Instructions != "" {
 		all = append(all, sent{kind: "system", text: w.Instructions})
@@ -87,7 +87,7 @@ func only(all []sent, kind string) []sent {
 }
 
 // sentTools are the tools of a request.
-func (c *api) sentTools(t *testing.T, i int) []wantedTool {
+func (a *api) sentTools(t *testing.T, i int) []wantedTool {
 	t.Helper()
 	var w struct {
 		Tools []struct {
@@ -95,7 +95,7 @@ func (c *api) sentTools(t *testing.T, i int) []wantedTool {
 			wantedTool
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(c.requests[i]), &w))
+	require.NoError(t, json.Unmarshal([]byte(a.requests[i]), &w))
 	var all []wantedTool
 	for _, tool := range w.Tools {
 		if tool.Function != nil {
