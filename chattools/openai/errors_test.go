@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,9 +207,9 @@ func TestContextAndConnection(t *testing.T) {
 		a := newAPI()
 		defer a.Close()
 		defer close(hangs)
-		start := false
+		var start atomic.Bool
 		a.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if start { // of an answer that does not go on
+			if start.Load() { // of an answer that does not go on
 				w.Header().Set("content-type", "text/event-stream")
 				_ = http.NewResponseController(w).Flush()
 			}
@@ -220,13 +221,14 @@ func TestContextAndConnection(t *testing.T) {
 		model, err := how.model(a.client(), openai.Options{Model: "m", Timeout: 50 * time.Millisecond})
 		require.NoError(t, err)
 		r := chattools.Request{Messages: []chattools.Message{{Role: chattools.RoleUser, Text: private}}}
-		for _, start = range []bool{false, true} {
+		for _, begins := range []bool{false, true} {
+			start.Store(begins)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			_, err = ask(ctx, model, r)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			cancel()
 		}
-		if start = false; !how.stream {
+		if start.Store(false); !how.stream {
 			_, err = ask(t.Context(), model, r)
 			m := modelError(t, err)
 			require.Equal(t, chattools.TroubleOverloaded, m.Trouble)
