@@ -56,6 +56,9 @@ func TestT6Chunks(t *testing.T) {
 			[]string{"echo", "list"}, []string{"echo a", "list"}, 0},
 		"neither ids nor indexes, and one name": {[]string{piece(`"function":{"name":"list","arguments":"{}"}`), piece(`"function":{"name":"list","arguments":"{}"}`)},
 			[]string{"list"}, nil, 1},
+		"neither ids nor indexes, and the first name again": {[]string{
+			piece(`"function":{"name":"list","arguments":"{}"}`), piece(`"function":{` + callsA + `}`), piece(`"function":{"name":"list","arguments":"{}"}`)},
+			[]string{"list", "echo", "list"}, []string{"list", "echo a", "list"}, 0},
 		"one id, two names": {[]string{piece(`"index":0,"id":"x","function":{"name":"list","arguments":"{}"}`), piece(`"index":0,"id":"x","function":{"name":"echo","arguments":"{}"}`)},
 			[]string{"list", "echo"}, []string{"list"}, 1},
 		"the id comes later": {[]string{piece(`"index":0,"function":{"name":"list","arguments":""}`), piece(`"index":0,"id":"x","function":{"arguments":"{}"}`)},
