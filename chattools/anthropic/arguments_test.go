@@ -51,6 +51,8 @@ func TestArguments(t *testing.T) {
 		{name: "A13 a long s", tool: "find", input: `{"id":1,"tagſ":["a"]}`, want: chattools.Invalid},
 		{name: "A14 a name twice", tool: "echo", input: `{"text":"a","text":"b"}`, want: chattools.Invalid, text: "text"},
 		{name: "A15 half a character", tool: "echo", input: `{"text":"\ud800"}`, want: chattools.Invalid},
+		{name: "A15 half a character in the fragment itself and a backslash before it", tool: "echo", fragments: []string{`raw:"{\"text\":\"\\\ud800\"}"`}, want: chattools.Invalid},
+		{name: "A15 half a character at the start of a fragment", tool: "echo", fragments: []string{`raw:"{\"text\":\"\\"`, `raw:"\ud800\"}"`}, want: chattools.Invalid},
 		{name: "A15 half a character in the fragment itself", tool: "echo", fragments: []string{`raw:"{\"text\":\"\ud800\"}"`}, want: chattools.Invalid},
 		{name: "A15 a character in two fragments", tool: "echo", fragments: []string{`raw:"{\"text\":\"\ud83d"`, `raw:"\ude00\"}"`}, want: chattools.Done, ran: "echo 😀"},
 		{name: "A15 characters and their escapes", tool: "echo", input: `{"text":"ä😀\ud83d\ude00\u00e4\n"}`, want: chattools.Done, ran: "echo ä😀😀ä\n"},

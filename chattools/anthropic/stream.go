@@ -7,6 +7,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // stream puts an answer together from its events.
@@ -22,14 +23,15 @@ type stream struct {
 
 // block is one block of content while it arrives.
 type block struct {
-	kind    string
-	id      string
-	name    string
-	initial string // input as the block began with it
-	data    string
-	text    strings.Builder // text, reasoning or the fragments of the input
-	sign    strings.Builder
-	ended   bool
+	kind      string
+	id        string
+	name      string
+	initial   string // input as the block began with it
+	arguments wire.Arguments
+	data      string
+	text      strings.Builder // text or reasoning
+	sign      strings.Builder
+	ended     bool
 }
 
 // take takes one event. Events and deltas of unknown kinds are passed over, as the API asks.
@@ -116,7 +118,7 @@ func (s *stream) delta(e sdk.MessageStreamEventUnion) error {
 		s.say(b, d.Text)
 	case "input_json_delta":
 		if b.kind == "tool_use" {
-			b.text.WriteString(unquote(d.JSON.PartialJSON.Raw()))
+			b.arguments.Add(json.RawMessage(d.JSON.PartialJSON.Raw()))
 		}
 	case "thinking_delta":
 		b.text.WriteString(d.Thinking)
@@ -164,8 +166,8 @@ func (s *stream) turn() (chattools.Turn, error) {
 // input is the fragments, end to end; if there are none, or nothing in them, it is what the block began with,
 // which is all that was said about it.
 func (b *block) input() json.RawMessage {
-	if b.text.Len() > 0 {
-		return json.RawMessage(b.text.String())
+	if whole := b.arguments.Bytes(); len(whole) > 0 {
+		return whole
 	}
 	return json.RawMessage(b.initial)
 }

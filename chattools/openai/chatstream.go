@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // chatStream puts an answer together from its chunks.
@@ -23,7 +24,7 @@ type chatStream struct {
 type arriving struct {
 	index     int
 	id, name  string
-	arguments arguments
+	arguments wire.Arguments
 }
 
 // take takes one chunk.
@@ -85,7 +86,7 @@ func (s *chatStream) call(d chatCall) {
 	if c.name == "" {
 		c.name = string(d.Function.Name)
 	}
-	c.arguments.add(d.Function.Arguments)
+	c.arguments.Add(d.Function.Arguments)
 }
 
 // begun finds the call that a piece continues. It has the same index and not another id or name: servers
@@ -112,15 +113,16 @@ func (c *arriving) again(d chatCall) bool {
 	if d.ID == "" || string(d.Function.Name) != c.name {
 		return false
 	}
-	piece := inner(d.Function.Arguments)
-	return piece == c.arguments.quoted.String() && strings.HasPrefix(piece, "{") && json.Valid(unquote(piece))
+	var piece wire.Arguments
+	piece.Add(d.Function.Arguments)
+	return piece.Quoted() == c.arguments.Quoted() && strings.HasPrefix(piece.Quoted(), "{") && json.Valid(piece.Bytes())
 }
 
 func (s *chatStream) turn() (chattools.Turn, error) {
 	slices.SortStableFunc(s.calls, func(a, b *arriving) int { return cmp.Compare(a.index, b.index) })
 	var calls []chattools.Call
 	for _, c := range s.calls {
-		calls = append(calls, chattools.Call{ID: c.id, Name: c.name, Arguments: c.arguments.bytes()})
+		calls = append(calls, chattools.Call{ID: c.id, Name: c.name, Arguments: c.arguments.Bytes()})
 	}
 	return chatTurn(s.text.String(), s.refusal.String(), calls, s.reason, s.usage), nil
 }

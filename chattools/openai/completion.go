@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // completion is an answer of chat completions, or a chunk of one.
@@ -70,9 +71,9 @@ func (c *completion) turn() (chattools.Turn, error) {
 	said := c.Choices[0].Message
 	var calls []chattools.Call
 	for _, call := range said.Calls {
-		var a arguments
-		a.add(call.Function.Arguments)
-		calls = append(calls, chattools.Call{ID: string(call.ID), Name: string(call.Function.Name), Arguments: a.bytes()})
+		var a wire.Arguments
+		a.Add(call.Function.Arguments)
+		calls = append(calls, chattools.Call{ID: string(call.ID), Name: string(call.Function.Name), Arguments: a.Bytes()})
 	}
 	return chatTurn(string(said.Content), string(said.Refusal), calls, string(c.Choices[0].Reason), c.Usage), nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // response is an answer of responses.
@@ -109,11 +110,11 @@ func (r *response) parts(ended bool) (parts []part, complete, refused bool) {
 				parts = append(parts, p)
 			}
 		case "function_call":
-			var a arguments
-			a.add(i.Arguments)
+			var a wire.Arguments
+			a.Add(i.Arguments)
 			cut := !ended || i.Status != "" && i.Status != "completed"
 			parts = append(parts, part{ID: string(i.ID), call: &chattools.Call{
-				ID: string(i.CallID), Name: string(i.Name), Arguments: a.bytes(), Truncated: cut,
+				ID: string(i.CallID), Name: string(i.Name), Arguments: a.Bytes(), Truncated: cut,
 			}})
 		case "reasoning":
 			parts = append(parts, part{Reasoning: &reasoning{string(i.ID), texts(i.Summary), texts(i.Content), string(i.Encrypted)}})

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"encoding/json"
@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// arguments collects the arguments of a call in the spelling of the wire, which is a JSON string, or several
+// Arguments collects the arguments of a call in the spelling of the wire, which is a JSON string, or several
 // that belong end to end. Only the whole is unquoted: half of a surrogate pair in one fragment and half in the
 // next are one character.
-type arguments struct{ quoted strings.Builder }
+type Arguments struct{ quoted strings.Builder }
 
-// add adds what stands where arguments do. Servers that write them as an object, and not as a string with an
+// Add adds what stands where arguments do. Servers that write them as an object, and not as a string with an
 // object in it, mean what they write.
-func (a *arguments) add(raw json.RawMessage) { a.quoted.WriteString(inner(raw)) }
+func (a *Arguments) Add(raw json.RawMessage) { a.quoted.WriteString(inner(raw)) }
 
 func inner(raw json.RawMessage) string {
 	switch {
@@ -27,11 +27,15 @@ func inner(raw json.RawMessage) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(string(raw))
 }
 
-// bytes returns the arguments as they were meant. A lone half of a surrogate pair, which no text can hold,
+// Quoted returns what was added so far, in the spelling of the wire.
+func (a *Arguments) Quoted() string { return a.quoted.String() }
+
+// Bytes returns the arguments as they were meant. A lone half of a surrogate pair, which no text can hold,
 // becomes bytes that are no UTF-8, so that the gate refuses it. Other decoders put U+FFFD in its place, and the
 // call would run with that.
-func (a *arguments) bytes() json.RawMessage { return unquote(a.quoted.String()) }
+func (a *Arguments) Bytes() json.RawMessage { return unquote(a.quoted.String()) }
 
+// unquote returns the text between the quotation marks of a JSON string, as [Arguments.Bytes] does.
 func unquote(in string) []byte {
 	out := []byte{}
 	for {
