@@ -20,7 +20,9 @@ type Tool struct {
 var packed []byte
 
 // Tools returns all 253 tools, in the order of their servers.
-func Tools() ([]Tool, error) {
+func Tools() ([]Tool, error) { return decode(packed) }
+
+func decode(packed []byte) ([]Tool, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
