@@ -2,11 +2,9 @@ package openai_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/stretchr/testify/require"
@@ -159,9 +157,8 @@ type conversed struct {
 // converse runs a script through a loop, in one way.
 func converse(t *testing.T, how way, script ...reply) *conversed {
 	t.Helper()
-	before := runtime.NumGoroutine()
 	c := &conversed{api: newAPI(script...), world: newWorld(), Conversation: &chattools.Conversation{ID: "c"}}
-	t.Cleanup(func() { c.Close(); settle(t, before) })
+	t.Cleanup(c.Close)
 	c.reply, c.err = c.loop(t, how).Say(t.Context(), c.session, c.Conversation, "Hello.", func(e chattools.Event) { c.events = append(c.events, e) })
 	require.Empty(t, c.refused, "the provider refused a request")
 	return c
@@ -189,19 +186,6 @@ func (c *conversed) statuses() []chattools.Status {
 		all = append(all, a.Status)
 	}
 	return all
-}
-
-// settle waits until no more goroutines run than before.
-func settle(t *testing.T, before int) {
-	t.Helper()
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	stacks := make([]byte, 1<<16)
-	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
 }
 
 var hello = []chattools.Message{{Role: chattools.RoleUser, Text: "Hello."}}
