@@ -41,7 +41,7 @@ var runs = []struct {
 		return nil, errors.Join(errors.New("inside"), registry.Public(errors.New("card expired")))
 	}, ledger.Failed, "", "inside\ncard expired", "card expired"},
 	{"a panic", func(context.Context, Refund) (any, error) { panic("index out of range") }, ledger.Failed, "", "panic: index out of range", ""},
-	{"a panic of nothing", func(context.Context, Refund) (any, error) { panic(nil) }, ledger.Failed, "", "panic: panic called with nil argument", ""},
+	{"a panic of nothing", func(context.Context, Refund) (any, error) { panic(nil) }, ledger.Failed, "", "panic called with nil argument", ""},
 	{"its own cancellation", func(context.Context, Refund) (any, error) { return nil, context.Canceled }, ledger.Failed, "", "context canceled", ""},
 }
 
