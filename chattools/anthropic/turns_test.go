@@ -237,6 +237,29 @@ func TestResults(t *testing.T) {
 	})
 }
 
+// S2, S6: providers get no output schema, not that of a tool that returns a list either, and an answer that does
+// not fit what the tool returns is text like every other.
+func TestNoOutputSchema(t *testing.T) {
+	bothWays(t, func(t *testing.T, how way) {
+		c := converse(t, how, reply{stop: "tool_use", blocks: []said{{call: "list", input: `{}`}, {call: "refund", input: `{"order":"A-1","cents":100}`}, {call: "hidden", input: `{}`}}})
+		require.NoError(t, c.err)
+		require.Equal(t, []chattools.Status{chattools.Done, chattools.NeedsApproval, chattools.Unknown}, c.statuses())
+		var w struct{ Tools []map[string]json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(c.requests[0]), &w))
+		require.NotEmpty(t, w.Tools)
+		for _, tool := range w.Tools {
+			for member := range tool {
+				require.Contains(t, []string{"type", "name", "description", "input_schema", "cache_control"}, member)
+			}
+		}
+		for _, result := range c.sent(t, 1).Messages[2].Content {
+			require.Len(t, result.Content, 1)
+			require.Equal(t, "text", result.Content[0].Type)
+			require.NotEmpty(t, result.Content[0].Text)
+		}
+	})
+}
+
 // T2: wherever a history is cut, calls keep their answers.
 func TestT2CutAnywhere(t *testing.T) {
 	bothWays(t, func(t *testing.T, how way) {

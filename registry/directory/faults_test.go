@@ -40,7 +40,7 @@ var faults = []struct{ name, action, params, text string }{
 	{"no permission", "directory_set_overrides", `{"id":"ed","overrides":[{"at":"/","effect":"deny","of":[]}]}`, ""},
 	{"unknown actor", "directory_set_grant", `{"model":"x","tool":"file","effect":"deny"}`, "there is no such actor in this scope"},
 	{"grant to a person", "directory_set_grant", `{"model":"ed","tool":"file","effect":"deny"}`, "this actor is no model"},
-	{"unknown tool", "directory_set_grant", `{"model":"writer","tool":"x","effect":"allow"}`, "there is no such tool"},
+	{"N4: unknown tool", "directory_set_grant", `{"model":"writer","tool":"x","effect":"allow"}`, "there is no such tool"},
 	{"the registry's own permission as a tool", "directory_set_grant", `{"model":"boss","tool":"proposals:read","effect":"allow"}`, "there is no such tool"},
 	{"unknown effect", "directory_set_grant", `{"model":"writer","tool":"file","effect":"ask"}`, ""},
 	{"unknown actor", "directory_give_standing", `{"model":"x","tool":"file","hours":1,"uses":0,"below":"/","ask_only":false}`, "there is no such actor in this scope"},
