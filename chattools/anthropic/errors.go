@@ -5,12 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // APIError is what the API says about a request that failed. Its text leaves the message out, which may quote
@@ -64,29 +63,16 @@ func trouble(ctx context.Context, err error) error {
 
 // answered makes a ModelError of an answer of the API. One in the middle of a stream has no status of its own.
 func answered(e *sdk.Error) error {
-	m := &chattools.ModelError{Status: e.StatusCode, Err: &APIError{string(e.Type()), e.RequestID, e.Message}}
-	if m.Status == http.StatusOK {
-		m.Status = 0
-		m.Trouble, m.Retry = kindOf(string(e.Type()))
-		return m
+	said := &APIError{string(e.Type()), e.RequestID, e.Message}
+	if e.StatusCode == http.StatusOK {
+		trouble, retry := kindOf(string(e.Type()))
+		return &chattools.ModelError{Trouble: trouble, Retry: retry, Err: said}
 	}
-	switch s := m.Status; {
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusPaymentRequired:
-		m.Trouble = chattools.TroubleIdentity
-	case s == http.StatusTooManyRequests:
-		m.Trouble, m.Retry = chattools.TroubleRate, true
-	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusConflict:
-		m.Trouble, m.Retry = chattools.TroubleOverloaded, true
-	default:
-		m.Trouble = chattools.TroubleRequest
-	}
+	var header http.Header
 	if e.Response != nil {
-		if advice, err := strconv.ParseBool(e.Response.Header.Get("x-should-retry")); err == nil {
-			m.Retry = advice
-		}
-		m.After = after(e.Response.Header)
+		header = e.Response.Header
 	}
-	return m
+	return wire.Failure(e.StatusCode, header, true, said)
 }
 
 // kindOf says what an error event means.
@@ -102,21 +88,4 @@ func kindOf(kind string) (t chattools.Trouble, retry bool) {
 		return chattools.TroubleOverloaded, true
 	}
 	return chattools.TroubleStream, true
-}
-
-// after reads how long the API asks to wait. A moment is measured from the API's own clock.
-func after(h http.Header) time.Duration {
-	text, unit := h.Get("retry-after-ms"), time.Millisecond
-	if text == "" {
-		text, unit = h.Get("retry-after"), time.Second
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return max(0, time.Duration(min(n, 1e6)*float64(unit)))
-	}
-	then, err := http.ParseTime(text)
-	now, errNow := http.ParseTime(h.Get("date"))
-	if err != nil || errNow != nil {
-		return 0
-	}
-	return max(0, then.Sub(now))
 }

@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // APIError is what the API says about a request that failed. Its text leaves the message out, which may quote
@@ -109,22 +108,8 @@ func answered(answer *http.Response) error {
 			_ = json.Unmarshal(body.Error, &p)
 		}
 	}
-	m := &chattools.ModelError{Status: answer.StatusCode, Err: p.error(answer.Header.Get("x-request-id"))}
-	switch s := m.Status; {
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusPaymentRequired:
-		m.Trouble = chattools.TroubleIdentity
-	case s == http.StatusTooManyRequests:
-		m.Trouble, m.Retry = chattools.TroubleRate, p.Code != noQuota && p.Type != noQuota
-	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusConflict:
-		m.Trouble, m.Retry = chattools.TroubleOverloaded, true
-	default:
-		m.Trouble = chattools.TroubleRequest
-	}
-	if advice, err := strconv.ParseBool(answer.Header.Get("x-should-retry")); err == nil {
-		m.Retry = advice
-	}
-	m.After = after(answer.Header)
-	return m
+	waits := p.Code != noQuota && p.Type != noQuota
+	return wire.Failure(answer.StatusCode, answer.Header, waits, p.error(answer.Header.Get("x-request-id")))
 }
 
 // noQuota is the kind of an error that has the status of too many requests, and does not pass by waiting.
@@ -149,21 +134,4 @@ func inside(p problem) error {
 		}
 	}
 	return m
-}
-
-// after reads how long the API asks to wait. A moment is measured from the API's own clock.
-func after(h http.Header) time.Duration {
-	text, unit := h.Get("retry-after-ms"), time.Millisecond
-	if text == "" {
-		text, unit = h.Get("retry-after"), time.Second
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return max(0, time.Duration(min(n, 1e6)*float64(unit)))
-	}
-	then, err := http.ParseTime(text)
-	now, errNow := http.ParseTime(h.Get("date"))
-	if err != nil || errNow != nil {
-		return 0
-	}
-	return max(0, then.Sub(now))
 }
