@@ -48,29 +48,11 @@ func (o *office) open() error {
 
 // actions makes every call of the back office an action. The revision stands for the code behind them.
 func (o *office) actions(revision string) []*registry.Action {
-	order := func(id string) ([]authz.Path, error) {
-		owner, ok := o.shop.Load().OrderOwner(id)
-		if !ok {
-			return nil, registry.ErrNoTarget
-		}
-		return below(owner, "orders", id)
-	}
-	user := func(id string) ([]authz.Path, error) {
-		if !o.shop.Load().HasUser(id) {
-			return nil, registry.ErrNoTarget
-		}
-		return below(id, "profile")
-	}
-	orderVersion := func(id string) (string, error) { // a change may settle with the owner's gift card
-		shop := o.shop.Load()
-		owner, _ := shop.OrderOwner(id)
-		return shop.OrderVersion(id) + shop.UserVersion(owner), nil
-	}
 	return []*registry.Action{
 		read(o, "get_order_details", "Get the status and details of an order.", readOrders,
-			func(p backoffice.GetOrder) ([]authz.Path, error) { return order(p.OrderID) }, (*backoffice.Shop).GetOrderDetails),
+			func(p backoffice.GetOrder) ([]authz.Path, error) { return o.order(p.OrderID) }, (*backoffice.Shop).GetOrderDetails),
 		read(o, "get_user_details", "Get the details of a customer, including their orders.", readCustomers,
-			func(p backoffice.GetUser) ([]authz.Path, error) { return user(p.UserID) }, (*backoffice.Shop).GetUserDetails),
+			func(p backoffice.GetUser) ([]authz.Path, error) { return o.user(p.UserID) }, (*backoffice.Shop).GetUserDetails),
 		read(o, "find_user_id_by_email", "Find a customer's id by their email address.", findCustomers, nil, (*backoffice.Shop).FindUserIDByEmail),
 		read(o, "find_user_id_by_name_zip", "Find a customer's id by first name, last name and zip code.", findCustomers, nil, (*backoffice.Shop).FindUserIDByNameZip),
 		read(o, "get_product_details", "Get the variants, prices and availability of a product.", readProducts, nil, (*backoffice.Shop).GetProductDetails),
@@ -79,65 +61,80 @@ func (o *office) actions(revision string) []*registry.Action {
 		read(o, "think", "Think about something; it reads and changes nothing.", useAssistant, nil, (*backoffice.Shop).Think),
 		read(o, "transfer_to_human_agents", "Hand the conversation over to a person, with a summary.", useAssistant, nil, (*backoffice.Shop).TransferToHumanAgents),
 
-		write(o, "cancel_pending_order", registry.Spec[backoffice.CancelOrder]{
+		write(o, "cancel_pending_order", ofOrder(o, registry.Spec[backoffice.CancelOrder]{
 			Description: "Cancel a pending order and refund what was paid.",
 			Permission:  editRefunds, Ask: requestRefunds, Mode: authz.Propose, Revision: revision,
 			Sentence: "Cancel order {order_id} and refund it in full, because it is {reason}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "the customer has to order again", Destructive: true,
-			Target:  func(_ context.Context, p backoffice.CancelOrder) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.CancelOrder) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).CancelPendingOrder),
-		write(o, "return_delivered_order_items", registry.Spec[backoffice.ReturnItems]{
+		}, func(p backoffice.CancelOrder) string { return p.OrderID }), (*backoffice.Shop).CancelPendingOrder),
+		write(o, "return_delivered_order_items", ofOrder(o, registry.Spec[backoffice.ReturnItems]{
 			Description: "Request the return of items of a delivered order, refunded to the given payment method.",
 			Permission:  editRefunds, Ask: requestRefunds, Mode: authz.Propose, Revision: revision,
 			Sentence: "Take back items {item_ids} of order {order_id} and refund them to {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "before the parcel arrives",
-			Target:  func(_ context.Context, p backoffice.ReturnItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ReturnItems) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).ReturnDeliveredOrderItems),
-		write(o, "exchange_delivered_order_items", registry.Spec[backoffice.ExchangeItems]{
+		}, func(p backoffice.ReturnItems) string { return p.OrderID }), (*backoffice.Shop).ReturnDeliveredOrderItems),
+		write(o, "exchange_delivered_order_items", ofOrder(o, registry.Spec[backoffice.ExchangeItems]{
 			Description: "Exchange items of a delivered order for other variants of the same products. It can be done once for each order.",
 			Permission:  editPayments, Ask: requestPayments, Mode: authz.Propose, Revision: revision,
 			Sentence: "Exchange items {item_ids} of order {order_id} for {new_item_ids}; settle the difference with {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "before the parcel arrives",
-			Target:  func(_ context.Context, p backoffice.ExchangeItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ExchangeItems) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).ExchangeDeliveredOrderItems),
-		write(o, "modify_pending_order_items", registry.Spec[backoffice.ModifyItems]{
+		}, func(p backoffice.ExchangeItems) string { return p.OrderID }), (*backoffice.Shop).ExchangeDeliveredOrderItems),
+		write(o, "modify_pending_order_items", ofOrder(o, registry.Spec[backoffice.ModifyItems]{
 			Description: "Change items of a pending order to other variants of the same products. It can be done once for each order.",
 			Permission:  editPayments, Ask: requestPayments, Mode: authz.Propose, Revision: revision,
 			Sentence: "Change items {item_ids} of order {order_id} to {new_item_ids}; settle the difference with {payment_method_id}.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "not through this action",
-			Target:  func(_ context.Context, p backoffice.ModifyItems) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.ModifyItems) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).ModifyPendingOrderItems),
-		write(o, "modify_pending_order_payment", registry.Spec[backoffice.OrderPayment]{
+		}, func(p backoffice.ModifyItems) string { return p.OrderID }), (*backoffice.Shop).ModifyPendingOrderItems),
+		write(o, "modify_pending_order_payment", ofOrder(o, registry.Spec[backoffice.OrderPayment]{
 			Description: "Pay a pending order with another payment method; the first one is refunded.",
 			Permission:  editPayments, Ask: requestPayments, Mode: authz.Propose, Revision: revision,
 			Sentence: "Pay order {order_id} with {payment_method_id} instead.",
 			Risk:     registry.RiskMedium, Reach: "one order and its payments", Undo: "by changing it back",
-			Target:  func(_ context.Context, p backoffice.OrderPayment) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.OrderPayment) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).ModifyPendingOrderPayment),
-		write(o, "modify_pending_order_address", registry.Spec[backoffice.OrderAddress]{
+		}, func(p backoffice.OrderPayment) string { return p.OrderID }), (*backoffice.Shop).ModifyPendingOrderPayment),
+		write(o, "modify_pending_order_address", ofOrder(o, registry.Spec[backoffice.OrderAddress]{
 			Description: "Change the shipping address of a pending order.",
 			Permission:  editOrders, Ask: requestOrders, Mode: authz.Execute, Revision: revision,
 			Sentence: "Ship order {order_id} to {address1}, {address2}, {city}, {state} {zip}, {country}.",
 			Risk:     registry.RiskLow, Reach: "one order", Undo: "by changing it back",
-			Target:  func(_ context.Context, p backoffice.OrderAddress) ([]authz.Path, error) { return order(p.OrderID) },
-			Version: func(_ context.Context, p backoffice.OrderAddress) (string, error) { return orderVersion(p.OrderID) },
-		}, (*backoffice.Shop).ModifyPendingOrderAddress),
+		}, func(p backoffice.OrderAddress) string { return p.OrderID }), (*backoffice.Shop).ModifyPendingOrderAddress),
 		write(o, "modify_user_address", registry.Spec[backoffice.UserAddress]{
 			Description: "Change the default address of a customer.",
 			Permission:  editCustomers, Ask: requestCustomers, Mode: authz.Execute, Revision: revision,
 			Sentence: "Make {address1}, {address2}, {city}, {state} {zip}, {country} the address of customer {user_id}.",
 			Risk:     registry.RiskLow, Reach: "one customer", Undo: "by changing it back", Idempotent: true,
-			Target: func(_ context.Context, p backoffice.UserAddress) ([]authz.Path, error) { return user(p.UserID) },
+			Target: func(_ context.Context, p backoffice.UserAddress) ([]authz.Path, error) { return o.user(p.UserID) },
 			Version: func(_ context.Context, p backoffice.UserAddress) (string, error) {
 				return o.shop.Load().UserVersion(p.UserID), nil
 			},
 		}, (*backoffice.Shop).ModifyUserAddress),
 	}
+}
+
+func (o *office) order(id string) ([]authz.Path, error) {
+	owner, ok := o.shop.Load().OrderOwner(id)
+	if !ok {
+		return nil, registry.ErrNoTarget
+	}
+	return below(owner, "orders", id)
+}
+
+func (o *office) user(id string) ([]authz.Path, error) {
+	if !o.shop.Load().HasUser(id) {
+		return nil, registry.ErrNoTarget
+	}
+	return below(id, "profile")
+}
+
+// ofOrder says of an action which order it is about, and binds it to the state of the order and of its owner: a
+// change may settle with the owner's gift card.
+func ofOrder[P any](o *office, s registry.Spec[P], id func(P) string) registry.Spec[P] {
+	s.Target = func(_ context.Context, p P) ([]authz.Path, error) { return o.order(id(p)) }
+	s.Version = func(_ context.Context, p P) (string, error) {
+		shop := o.shop.Load()
+		owner, _ := shop.OrderOwner(id(p))
+		return shop.OrderVersion(id(p)) + shop.UserVersion(owner), nil
+	}
+	return s
 }
 
 // below is the path of something that belongs to a customer. The owner comes first, so that one override on
