@@ -7,6 +7,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // whole makes a turn of an answer that came in one piece.
@@ -18,7 +19,7 @@ func whole(m *sdk.Message) (chattools.Turn, error) {
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":
-			parts = append(parts, part{text: clean(b.Text)})
+			parts = append(parts, part{text: wire.Clean(b.Text)})
 		case "tool_use":
 			parts = append(parts, part{call: &chattools.Call{ID: b.ID, Name: b.Name, Arguments: json.RawMessage(b.JSON.Input.Raw())}})
 		case "thinking":

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // What stands where the API wants something and the conversation has nothing.
@@ -61,7 +62,7 @@ type writer struct {
 
 func (w *writer) user(text string) {
 	if !blank(text) {
-		w.add(sdk.NewTextBlock(clean(text)))
+		w.add(sdk.NewTextBlock(wire.Clean(text)))
 	}
 }
 
@@ -86,7 +87,7 @@ func (w *writer) assistant(m chattools.Message) {
 		case p.call != nil:
 			blocks = append(blocks, w.call(*p.call))
 		case !blank(p.text):
-			blocks = append(blocks, sdk.NewTextBlock(clean(p.text)))
+			blocks = append(blocks, sdk.NewTextBlock(wire.Clean(p.text)))
 		}
 	}
 	if !slices.ContainsFunc(blocks, func(b sdk.ContentBlockParamUnion) bool { return b.OfText != nil || b.OfToolUse != nil }) {
@@ -111,7 +112,7 @@ func (w *writer) call(c chattools.Call) sdk.ContentBlockParamUnion {
 	}
 	w.taken[id] = true
 	w.open = append(w.open, pending{c.ID, id})
-	name := notInName.ReplaceAllString(clean(c.Name), "_")
+	name := notInName.ReplaceAllString(wire.Clean(c.Name), "_")
 	if name = name[:min(len(name), maxNameSize)]; name == "" {
 		name = "_"
 	}
@@ -129,7 +130,7 @@ func (w *writer) answers(answers []chattools.Answer) {
 			text, failed = answers[i].ForModel()
 			answers = slices.Delete(answers, i, i+1)
 		}
-		w.add(sdk.NewToolResultBlock(call.wireID, clean(text), failed))
+		w.add(sdk.NewToolResultBlock(call.wireID, wire.Clean(text), failed))
 	}
 	w.open = nil
 }

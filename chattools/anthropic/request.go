@@ -25,7 +25,7 @@ func (c *Client) params(r chattools.Request) (sdk.MessageNewParams, error) {
 		return p, &chattools.ModelError{Trouble: chattools.TroubleTools, Err: err}
 	}
 	if !blank(r.System) {
-		p.System = []sdk.TextBlockParam{{Text: clean(r.System)}}
+		p.System = []sdk.TextBlockParam{{Text: wire.Clean(r.System)}}
 	}
 	var calls bool
 	if p.Messages, calls = history(r.Messages); len(p.Messages) == 0 {
@@ -70,7 +70,7 @@ func (c *Client) tools(tools []*chattools.Tool) ([]sdk.ToolUnionParam, error) {
 		}
 		tool := &sdk.ToolParam{Name: t.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}
 		if !blank(t.Description) {
-			tool.Description = sdk.String(clean(t.Description))
+			tool.Description = sdk.String(wire.Clean(t.Description))
 		}
 		params[i].OfTool = tool
 	}
@@ -105,5 +105,3 @@ func mark(p *sdk.MessageNewParams) {
 
 // blank reports whether the API would refuse a text as empty.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
-
-func clean(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

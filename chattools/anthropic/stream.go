@@ -99,7 +99,7 @@ func (s *stream) start(e sdk.MessageStreamEventUnion) error {
 }
 
 func (s *stream) say(b *block, text string) {
-	if text = clean(text); text != "" {
+	if text = wire.Clean(text); text != "" {
 		b.text.WriteString(text)
 		s.text(text)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // textNoAnswer stands where the API wants the answer to a call and the conversation has none.
@@ -46,7 +47,7 @@ func (w *calls) call(c chattools.Call) (id, name, arguments string) {
 	}
 	w.taken[id] = true
 	w.open = append(w.open, open{c.ID, id})
-	name = notInName.ReplaceAllString(clean(c.Name), "_")
+	name = notInName.ReplaceAllString(wire.Clean(c.Name), "_")
 	if name = name[:min(len(name), maxNameSize)]; name == "" {
 		name = "_"
 	}
@@ -65,7 +66,7 @@ func (w *calls) answers(answers []chattools.Answer) []result {
 			text, _ = answers[i].ForModel()
 			answers = slices.Delete(answers, i, i+1)
 		}
-		results = append(results, result{call.wireID, clean(text)})
+		results = append(results, result{call.wireID, wire.Clean(text)})
 	}
 	w.open = nil
 	return results

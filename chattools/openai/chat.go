@@ -9,6 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // Chat asks one model through chat completions. It is immutable and safe for concurrent use.
@@ -92,7 +93,7 @@ func (c *Chat) params(r chattools.Request) (sdk.ChatCompletionNewParams, error) 
 		return p, &chattools.ModelError{Trouble: chattools.TroubleRequest, Err: errNothingSaid}
 	}
 	if !blank(r.System) {
-		p.Messages = append(p.Messages, sdk.SystemMessage(clean(r.System)))
+		p.Messages = append(p.Messages, sdk.SystemMessage(wire.Clean(r.System)))
 	}
 	p.Messages = append(p.Messages, said...)
 	return p, nil
@@ -119,7 +120,7 @@ func chatHistory(messages []chattools.Message) []sdk.ChatCompletionMessageParamU
 		default:
 			results(nil)
 			if text := m.ForModel(); !blank(text) {
-				all = append(all, sdk.UserMessage(clean(text)))
+				all = append(all, sdk.UserMessage(wire.Clean(text)))
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func chatHistory(messages []chattools.Message) []sdk.ChatCompletionMessageParamU
 func chatAssistant(w *calls, m chattools.Message) (sdk.ChatCompletionMessageParamUnion, bool) {
 	var said sdk.ChatCompletionAssistantMessageParam
 	if !blank(m.Text) {
-		said.Content.OfString = sdk.String(clean(m.Text))
+		said.Content.OfString = sdk.String(wire.Clean(m.Text))
 	}
 	for _, c := range m.Calls {
 		id, name, arguments := w.call(c)

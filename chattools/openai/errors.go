@@ -89,7 +89,7 @@ type words string
 func (w *words) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		*w = words(clean(text))
+		*w = words(wire.Clean(text))
 	}
 	return nil
 }

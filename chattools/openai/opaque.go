@@ -7,6 +7,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // part is one item of a response: reasoning, which is kept as it came, or the place and the id of text or of a
@@ -112,10 +113,10 @@ func (p part) items(w *calls) responses.ResponseInputParam {
 	case blank(p.text):
 		return nil
 	case p.ID == "":
-		return responses.ResponseInputParam{responses.ResponseInputItemParamOfMessage(clean(p.text), responses.EasyInputMessageRoleAssistant)}
+		return responses.ResponseInputParam{responses.ResponseInputItemParamOfMessage(wire.Clean(p.text), responses.EasyInputMessageRoleAssistant)}
 	}
 	text := responses.ResponseOutputMessageContentUnionParam{OfOutputText: &responses.ResponseOutputTextParam{
-		Text: clean(p.text), Annotations: []responses.ResponseOutputTextAnnotationUnionParam{},
+		Text: wire.Clean(p.text), Annotations: []responses.ResponseOutputTextAnnotationUnionParam{},
 	}}
 	message := responses.ResponseInputItemParamOfOutputMessage(
 		[]responses.ResponseOutputMessageContentUnionParam{text}, p.ID, responses.ResponseOutputMessageStatusCompleted)

@@ -140,5 +140,3 @@ func follow(ctx context.Context, answer *http.Response, take func(data []byte) (
 
 // blank reports whether a text says nothing.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
-
-func clean(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -10,6 +10,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/chattools/internal/wire"
 )
 
 // Responses asks one model through responses. It is immutable and safe for concurrent use.
@@ -84,7 +85,7 @@ func (c *Responses) params(r chattools.Request) (responses.ResponseNewParams, er
 		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	}
 	if !blank(r.System) {
-		p.Instructions = sdk.String(clean(r.System))
+		p.Instructions = sdk.String(wire.Clean(r.System))
 	}
 	tools, err := c.tools(r, "function")
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *Responses) history(messages []chattools.Message) responses.ResponseInpu
 		default:
 			outputs(nil)
 			if text := m.ForModel(); !blank(text) {
-				all = append(all, responses.ResponseInputItemParamOfMessage(clean(text), responses.EasyInputMessageRoleUser))
+				all = append(all, responses.ResponseInputItemParamOfMessage(wire.Clean(text), responses.EasyInputMessageRoleUser))
 			}
 		}
 	}

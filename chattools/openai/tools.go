@@ -49,7 +49,7 @@ func (c *client) functions(tools []*chattools.Tool, kind string) ([]json.RawMess
 		c.report(t.Name, form)
 		f := function{Type: kind, Name: t.Name, Parameters: form.schema, Strict: form.strict}
 		if !blank(t.Description) {
-			f.Description = clean(t.Description)
+			f.Description = wire.Clean(t.Description)
 		}
 		if functions[i], err = json.Marshal(f); err != nil {
 			return nil, &wire.ToolsError{Provider: provider, Tool: t.Name, Problem: err.Error()}
