@@ -139,6 +139,7 @@ const (
 	EventRead      Event = "read"
 	EventRefused   Event = "refused"
 	EventVerified  Event = "verified"
+	EventPurged    Event = "purged" // old proposals and records were removed
 )
 
 // Code says how a call, a decision or a run ended. It is one closed set for answers to models, the ledger,

@@ -94,12 +94,45 @@ type Store interface {
 	// Proposals lists proposals of one scope, newest first.
 	Proposals(ctx context.Context, q Query) ([]Proposal, error)
 
+	// Tally counts the newest proposals of one scope by action, sorted by action.
+	Tally(ctx context.Context, q TallyQuery) ([]Tally, error)
+
 	// Due lists claimed proposals of all scopes without a verdict whose time to be verified has come, or
 	// whose run was interrupted, oldest first.
 	Due(ctx context.Context, now time.Time, limit int) ([]Proposal, error)
 
-	// Audit lists records of one scope in ascending order of Seq.
+	// Audit lists records of one scope in ascending order of Seq, or in descending order if the query says so.
 	Audit(ctx context.Context, q AuditQuery) ([]Record, error)
+
+	// Purge removes old proposals that are through, each with all of its records, and old records that belong
+	// to no proposal; and it records that it did. A proposal is through if it was dismissed, or has an outcome
+	// and a verdict. What is undecided, unverified or without an outcome stays, with its records, and so do
+	// the uses of standing grants. At most p.Limit of each are removed, oldest first: call it until it removes
+	// none, which is then not recorded.
+	Purge(ctx context.Context, p Purge) (Purged, error)
+}
+
+// Transactor is what a [Store] may offer besides: a transaction that a run function shares with the record of
+// how its run ended, where the application's data is in the same database. The claim, or the started record, is
+// durable before it begins.
+type Transactor interface {
+	// Unit returns a unit of work for one run, and the context by which that run's function can join it. The
+	// transaction begins when it does; a unit that nobody joined is none. End it by Finish, Append or Undo;
+	// what comes after that changes nothing.
+	Unit(ctx context.Context) (context.Context, Unit)
+}
+
+// Unit is one run's unit of work. It is for one goroutine at a time.
+type Unit interface {
+	// Finish is [Store.Finish], in the run's transaction, which it commits. Whatever its error, nobody knows
+	// whether the run's writes are kept until Store.Finish, asked next, is applied or answers ErrConflict.
+	Finish(ctx context.Context, f Finish) error
+
+	// Append is [Store.Append], in the run's transaction, which it commits.
+	Append(ctx context.Context, r Record) error
+
+	// Undo rolls the run's transaction back. It is no error that there is none, or that it has ended.
+	Undo()
 }
 
 // Limits bound the open proposals. Zero means no limit.
@@ -178,36 +211,19 @@ type Verification struct {
 	Record   Record // EventVerified
 }
 
-// Cursor is a place in a list of proposals.
-type Cursor struct {
-	CreatedAt time.Time
-	ID        string
+// Purge removes what is older than a time.
+type Purge struct {
+	Scope  authz.Scope
+	Before time.Time // proposals created, and records of no proposal written, before
+	Limit  int       // proposals, and records of none; zero means DefaultPurge
+	Record Record    // EventPurged
 }
 
-// Query selects proposals. A field's zero value does not filter, except Scope, which is required.
-type Query struct {
-	Scope     authz.Scope
-	States    []State // as they are at At
-	At        time.Time
-	Actor     authz.ID
-	Principal authz.ID
-	Action    string
-	Run       string
-	Before    Cursor // only proposals older than this place
-	Limit     int    // zero means DefaultPage
-}
+// DefaultPurge is how many proposals one purge removes at most if it does not say.
+const DefaultPurge = 1000
 
-// AuditQuery selects records. A field's zero value does not filter, except Scope, which is required.
-type AuditQuery struct {
-	Scope    authz.Scope
-	Proposal string
-	Actor    authz.ID
-	Action   string
-	Run      string
-	Event    Event
-	After    int64 // only records with a higher Seq
-	Limit    int   // zero means DefaultPage
+// Purged says how much a purge removed.
+type Purged struct {
+	Proposals int
+	Records   int // with those of the proposals
 }
-
-// DefaultPage is how many rows a list has at most if its query does not say.
-const DefaultPage = 100

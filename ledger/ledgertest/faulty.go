@@ -167,4 +167,14 @@ func (f *Faulty) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Recor
 	return call(f, "Audit", func() ([]ledger.Record, error) { return f.store.Audit(ctx, q) })
 }
 
+// Tally implements [ledger.Store].
+func (f *Faulty) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally, error) {
+	return call(f, "Tally", func() ([]ledger.Tally, error) { return f.store.Tally(ctx, q) })
+}
+
+// Purge implements [ledger.Store].
+func (f *Faulty) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {
+	return call(f, "Purge", func() (ledger.Purged, error) { return f.store.Purge(ctx, p) })
+}
+
 var _ ledger.Store = (*Faulty)(nil)

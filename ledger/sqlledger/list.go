@@ -43,24 +43,82 @@ func (w *where) equal(column, value string) {
 	}
 }
 
-func (w *where) String() string { return strings.Join(w.conditions, " AND ") }
+// String joins the conditions; none is always true.
+func (w *where) String() string {
+	if len(w.conditions) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(w.conditions, " AND ")
+}
+
+// within adds the bounds of an instant, unless they are zero.
+func (w *where) within(column string, since, until time.Time) {
+	if !since.IsZero() {
+		w.add(column+" >= ?", micros(since))
+	}
+	if !until.IsZero() {
+		w.add(column+" < ?", micros(until))
+	}
+}
+
+// has adds a search for text in any of the columns. Which letters are the same is a matter of the database,
+// apart from A to Z.
+func (w *where) has(d Dialect, text string, columns ...string) {
+	if text == "" {
+		return
+	}
+	find := map[Dialect]string{
+		SQLite:     "instr(lower(%s), lower(?)) > 0",
+		PostgreSQL: `strpos(lower(%s COLLATE "C"), lower(CAST(? AS TEXT) COLLATE "C")) > 0`,
+		MySQL:      "LOCATE(LOWER(CONVERT(? USING utf8mb4)) COLLATE utf8mb4_bin, LOWER(CONVERT(%s USING utf8mb4)) COLLATE utf8mb4_bin) > 0",
+	}[d]
+	either := make([]string, len(columns))
+	args := make([]any, len(columns))
+	for i, column := range columns {
+		either[i], args[i] = fmt.Sprintf(find, column), keep(text)
+	}
+	w.add("("+strings.Join(either, " OR ")+")", args...)
+}
+
+// selection is a list: what its window reaches, what of that matches, and in which order.
+type selection struct {
+	reach, match where
+	order        string
+	window       int
+}
+
+// query returns a list's statement. Without a window what is reached and what matches are one condition, so
+// that every index can serve it.
+func (s *Store) query(columns, table string, q *selection, limit int) (string, []any) {
+	if q.window <= 0 {
+		q.reach.add(q.match.String(), q.match.args...)
+		return s.text("SELECT " + columns + " FROM " + table + " WHERE " + q.reach.String() + q.order + " LIMIT ?"), append(q.reach.args, page(limit))
+	}
+	inner := "SELECT " + columns + " FROM " + table + " WHERE " + q.reach.String() + q.order + " LIMIT ?"
+	args := append(append(q.reach.args, q.window), q.match.args...)
+	return s.text("SELECT " + columns + " FROM (" + inner + ") AS w WHERE " + q.match.String() + q.order + " LIMIT ?"), append(args, page(limit))
+}
+
+const newestFirst = " ORDER BY created_at DESC, id DESC"
 
 // Proposals implements [ledger.Store].
 func (s *Store) Proposals(ctx context.Context, q ledger.Query) ([]ledger.Proposal, error) {
-	w := new(where)
-	w.add("scope = ?", keep(string(q.Scope)))
-	inStates(w, q)
-	w.equal("actor", string(q.Actor))
-	w.equal("principal", string(q.Principal))
-	w.equal("action", q.Action)
-	w.equal("run", q.Run)
+	l := selection{order: newestFirst, window: q.Window}
+	l.reach.add("scope = ?", keep(string(q.Scope)))
+	l.reach.within("created_at", q.Since, q.Until)
 	if (q.Before != ledger.Cursor{}) {
 		// MySQL does not use an index for a comparison of pairs, every database does for this one.
 		at := micros(q.Before.CreatedAt)
-		w.add("created_at <= ? AND (created_at < ? OR id < ?)", at, at, keep(q.Before.ID))
+		l.reach.add("created_at <= ? AND (created_at < ? OR id < ?)", at, at, keep(q.Before.ID))
 	}
-	query := s.text(s.sql.proposals + w.String() + " ORDER BY created_at DESC, id DESC LIMIT ?")
-	return s.selectProposals(ctx, query, append(w.args, page(q.Limit))...)
+	inStates(&l.match, q)
+	l.match.equal("actor", string(q.Actor))
+	l.match.equal("principal", string(q.Principal))
+	l.match.equal("action", q.Action)
+	l.match.equal("run", q.Run)
+	l.match.has(s.dialect, q.Text, "id", "actor", "principal", "action", "params", "note", "error")
+	query, args := s.query(proposalColumns, "{proposals}", &l, q.Limit)
+	return s.selectProposals(ctx, query, args...)
 }
 
 // inStates says in SQL what [ledger.Proposal.State] says. A list of what is open looks back only as far as the
@@ -134,17 +192,28 @@ func (s *Store) selectProposals(ctx context.Context, query string, args ...any) 
 // Audit implements [ledger.Store]. The database numbers records when they are written, not when they are
 // committed: somebody who reads on from the last Seq while changes are being made may miss one that commits late.
 func (s *Store) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record, error) {
-	w := new(where)
-	w.add("scope = ?", keep(string(q.Scope)))
-	w.equal("proposal", q.Proposal)
-	w.equal("actor", string(q.Actor))
-	w.equal("action", q.Action)
-	w.equal("run", q.Run)
-	w.equal("event", string(q.Event))
-	w.add("seq > ?", q.After)
+	l := selection{order: " ORDER BY seq", window: q.Window}
+	if q.Newest {
+		l.order = " ORDER BY seq DESC"
+	}
+	l.reach.add("scope = ?", keep(string(q.Scope)))
+	l.reach.add("seq > ?", q.After)
+	if q.Before != 0 {
+		l.reach.add("seq < ?", q.Before)
+	}
+	l.match.equal("proposal", q.Proposal)
+	l.match.equal("actor", string(q.Actor))
+	l.match.equal("principal", string(q.Principal))
+	l.match.equal("operator", string(q.Operator))
+	l.match.equal("action", q.Action)
+	l.match.equal("run", q.Run)
+	l.match.equal("event", string(q.Event))
+	l.match.equal("code", string(q.Code))
+	l.match.within("at", q.Since, q.Until)
+	l.match.has(s.dialect, q.Text, "actor", "principal", "operator", "action", "params", "proposal", "reason", "error")
+	query, args := s.query("seq, "+recordColumns, "{records}", &l, q.Limit)
 	var rows []recordRow
-	query := s.text(s.sql.audit + w.String() + " ORDER BY seq LIMIT ?")
-	if err := s.db.SelectContext(ctx, &rows, query, append(w.args, page(q.Limit))...); err != nil {
+	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("sqlledger: list records: %w", err)
 	}
 	var list []ledger.Record

@@ -7,7 +7,7 @@ type statements struct {
 	lockScope, identical, countParty, countScope      string
 	insertProposal, insertRecord, mine                string
 	lockGrant, countUses, insertUse                   string
-	proposal, proposals, life, due, audit, readSchema string
+	proposal, life, due, readSchema                   string
 }
 
 // newStatements writes the statements. Every compare-and-set changes the row that it finds, so that databases
@@ -54,8 +54,6 @@ func newStatements(text func(string) string, d Dialect) statements {
 		proposal:   text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE scope = ? AND id = ?`),
 		life:       text(`SELECT life FROM {scopes} WHERE scope = ?`),
 		due:        text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
-		proposals:  `SELECT ` + proposalColumns + ` FROM {proposals} WHERE `,
-		audit:      `SELECT seq, ` + recordColumns + ` FROM {records} WHERE `,
 		readSchema: text(`SELECT version, environment FROM {meta} WHERE one = 1`),
 	}
 }

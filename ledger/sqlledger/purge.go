@@ -1,0 +1,110 @@
+package sqlledger
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// through says in SQL of which proposals nothing is to come.
+const through = "(decision = 'dismissed' OR decision = 'claimed' AND outcome <> '' AND verdict <> '')"
+
+// alone says it of records that belong to no proposal. A decision never does: it keeps a proposal from being
+// decided again, whoever took its row away.
+const alone = `(proposal = '' OR decides IS NULL AND NOT EXISTS
+	(SELECT 1 FROM {proposals} p WHERE p.scope = {records}.scope AND p.id = {records}.proposal))`
+
+// Purge implements [ledger.Store]. The triggers of [InsertOnly] refuse it: take them away for as long as it takes.
+func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {
+	e := new(encoder)
+	record := encodeRecord(e, &p.Record)
+	if e.err != nil {
+		return ledger.Purged{}, e.err
+	}
+	if p.Limit <= 0 {
+		p.Limit = ledger.DefaultPurge
+	}
+	c, err := s.newChange(record)
+	if err != nil {
+		return ledger.Purged{}, err
+	}
+	// What is through stays so; it is looked for before the transaction, which then begins by writing.
+	ids, seqs, err := s.purgeable(ctx, p)
+	if err != nil || len(ids)+len(seqs) == 0 {
+		return ledger.Purged{}, err
+	}
+	var gone ledger.Purged
+	c.locks = false // a second try would not find what the first one removed
+	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+		gone = ledger.Purged{}
+		if err := s.purge(ctx, tx, p.Scope, ids, seqs, &gone); err != nil {
+			return err
+		}
+		if gone == (ledger.Purged{}) {
+			return ledger.ErrConflict // another purge was there
+		}
+		return s.insertRecord(ctx, tx, c, record, none)
+	}
+	if err := s.apply(ctx, c); err != nil {
+		if faultOf(err) == decided {
+			return ledger.Purged{}, nil
+		}
+		return ledger.Purged{}, err
+	}
+	return gone, nil
+}
+
+func (s *Store) purgeable(ctx context.Context, p ledger.Purge) (ids, seqs []any, err error) {
+	scope, before := keep(string(p.Scope)), micros(p.Before)
+	var names []string
+	var numbers []int64
+	err = s.db.SelectContext(ctx, &names,
+		s.text("SELECT id FROM {proposals} WHERE scope = ? AND created_at < ? AND "+through+" ORDER BY created_at, id LIMIT ?"), scope, before, p.Limit)
+	if err == nil {
+		err = s.db.SelectContext(ctx, &numbers,
+			s.text("SELECT seq FROM {records} WHERE scope = ? AND at < ? AND "+alone+" ORDER BY seq LIMIT ?"), scope, before, p.Limit)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("sqlledger: look for what to purge: %w", err)
+	}
+	for _, id := range names {
+		ids = append(ids, id)
+	}
+	for _, seq := range numbers {
+		seqs = append(seqs, seq)
+	}
+	return ids, seqs, nil
+}
+
+// purge removes proposals with their records, and records of none.
+func (s *Store) purge(ctx context.Context, tx *sqlx.Tx, scope authz.Scope, ids, seqs []any, gone *ledger.Purged) error {
+	for _, d := range []struct {
+		from    string
+		among   []any
+		removed *int
+	}{
+		{"{proposals} WHERE scope = ? AND " + through + " AND id IN ", ids, &gone.Proposals},
+		{"{records} WHERE scope = ? AND proposal IN ", ids, &gone.Records},
+		{"{records} WHERE scope = ? AND " + alone + " AND seq IN ", seqs, &gone.Records},
+	} {
+		for len(d.among) > 0 {
+			n := min(len(d.among), 500)
+			marks := "(?" + strings.Repeat(", ?", n-1) + ")"
+			r, err := tx.ExecContext(ctx, s.text("DELETE FROM "+d.from+marks), append([]any{keep(string(scope))}, d.among[:n]...)...)
+			if err != nil {
+				return err
+			}
+			removed, err := r.RowsAffected()
+			if err != nil {
+				return err
+			}
+			*d.removed, d.among = *d.removed+int(removed), d.among[n:]
+		}
+	}
+	return nil
+}
