@@ -3,11 +3,11 @@ package sqlledger
 // statements are the fixed statements of a Store, with its prefix and its dialect's parameters. Lists are put
 // together for each query.
 type statements struct {
-	claim, dismiss, finish, verify                    string
-	lockScope, identical, countParty, countScope      string
-	insertProposal, insertRecord, mine                string
-	lockGrant, countUses, insertUse                   string
-	proposal, life, due, readSchema                   string
+	claim, dismiss, finish, verify               string
+	lockScope, identical, countParty, countScope string
+	insertProposal, insertRecord, mine           string
+	lockGrant, countUses, insertUse              string
+	proposal, life, due, readSchema              string
 }
 
 // newStatements writes the statements. Every compare-and-set changes the row that it finds, so that databases
