@@ -73,15 +73,18 @@ func (m *Memory) Audit(_ context.Context, q AuditQuery) ([]Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	trail := m.audit[q.Scope]
-	after := func(seq int64) int {
-		i, _ := slices.BinarySearchFunc(trail, seq, func(r Record, seq int64) int { return cmp.Compare(r.Seq, seq) })
-		return i
+	find := func(seq int64) (int, bool) {
+		return slices.BinarySearchFunc(trail, seq, func(r Record, seq int64) int { return cmp.Compare(r.Seq, seq) })
 	}
-	from, to := after(q.After+1), len(trail)
+	from, found := find(q.After)
+	if found {
+		from++
+	}
+	to := len(trail)
 	if q.Before != 0 {
-		to = max(from, after(q.Before))
+		to, _ = find(q.Before)
 	}
-	trail = slices.Clone(trail[from:to])
+	trail = slices.Clone(trail[from:max(from, to)])
 	if q.Newest {
 		slices.Reverse(trail)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 )
 
-// Errors of a [Store]. Each means that nothing was changed.
+// Errors of a [Store] and a [Unit]. Each but ErrUncommitted means that nothing was changed.
 var (
 	// ErrNotFound says that the scope has no such proposal. Another scope's proposal is not found either.
 	ErrNotFound = errors.New("ledger: no such proposal")
@@ -17,6 +17,9 @@ var (
 	ErrConflict = errors.New("ledger: not applied")
 	// ErrGrantSpent says that a standing grant has no use left or has ended. The proposal stays as it is.
 	ErrGrantSpent = errors.New("ledger: the standing grant is spent")
+	// ErrUncommitted is what a [Unit] returns whose run had joined its transaction: that was rolled back, or
+	// nobody knows.
+	ErrUncommitted = errors.New("ledger: the run's transaction was not committed")
 	// ErrLimit is what a [LimitError] wraps.
 	ErrLimit = errors.New("ledger: too many open proposals")
 )
@@ -124,8 +127,9 @@ type Transactor interface {
 
 // Unit is one run's unit of work. It is for one goroutine at a time.
 type Unit interface {
-	// Finish is [Store.Finish], in the run's transaction, which it commits. Whatever its error, nobody knows
-	// whether the run's writes are kept until Store.Finish, asked next, is applied or answers ErrConflict.
+	// Finish is [Store.Finish], in the run's transaction, which it commits. After ErrUncommitted Store.Finish tells
+	// what became of it: an outcome that it applies says that the run's writes are gone, ErrConflict that they
+	// are kept.
 	Finish(ctx context.Context, f Finish) error
 
 	// Append is [Store.Append], in the run's transaction, which it commits.

@@ -79,12 +79,25 @@ func (r *Registry) change(ctx context.Context, q *request) (res Result, err erro
 	if err := r.book.Append(ctx, rec); err != nil {
 		return Result{}, &Refusal{Code: ledger.Unrecorded, Err: err}
 	}
-	settle := func(out outcome) error {
+	settle := func(out outcome, unit ledger.Unit) error {
 		out.describe(&rec)
 		rec.At = r.Now()
-		return r.book.Append(context.WithoutCancel(ctx), rec)
+		return unit.Append(context.WithoutCancel(ctx), rec)
 	}
 	return r.settled(ctx, q, Current{Operator: q.session.Actor(), Claim: id}, settle)
+}
+
+// plain is the unit of work of a run that shares no transaction with the ledger: the store itself.
+type plain struct{ ledger.Store }
+
+func (plain) Undo() {}
+
+// unit returns a unit of work for a run and the context of its function.
+func (r *Registry) unit(ctx context.Context) (context.Context, ledger.Unit) {
+	if t, ok := r.book.(ledger.Transactor); ok {
+		return t.Unit(ctx)
+	}
+	return ctx, plain{r.book}
 }
 
 // settleExit records the end of a run that ended its goroutine before it was done. Call it deferred.
@@ -95,13 +108,27 @@ func settleExit(done *bool, settle func(outcome) error) {
 }
 
 // settled runs a change whose start is on record and records how it ended, also if the run ends its
-// goroutine.
-func (r *Registry) settled(ctx context.Context, q *request, c Current, settle func(outcome) error) (Result, error) {
-	done := false
-	defer settleExit(&done, settle)
-	out := r.run(ctx, q, c)
+// goroutine. What a run wrote in the ledger's transaction is kept only together with the record of its success.
+func (r *Registry) settled(ctx context.Context, q *request, c Current, settle func(outcome, ledger.Unit) error) (Result, error) {
+	done, book := false, plain{r.book}
+	joined, unit := r.unit(ctx)
+	defer settleExit(&done, func(out outcome) error {
+		unit.Undo()
+		return settle(out, book)
+	})
+	out := r.run(joined, q, c)
 	done = true
-	if err := settle(out); err != nil {
+	var err error
+	if out.err == nil {
+		err = settle(out, unit)
+	} else {
+		unit.Undo()
+		err = settle(out, book)
+	}
+	if c.Proposal != "" && errors.Is(err, ledger.ErrUncommitted) {
+		out, err = uncommitted(out, err, settle, book)
+	}
+	if err != nil {
 		return Result{}, &Refusal{Code: ledger.Interrupted, Proposal: q.row, Err: errors.Join(out.err, err)}
 	}
 	if out.err != nil {
@@ -109,6 +136,20 @@ func (r *Registry) settled(ctx context.Context, q *request, c Current, settle fu
 	}
 	r.announce(q, c)
 	return out.Result, nil
+}
+
+// uncommitted finds out whether a run's transaction whose commit failed is kept: only one outcome of a claim is
+// ever recorded, so a failure can be recorded if and only if the success was not.
+func uncommitted(out outcome, failed error, settle func(outcome, ledger.Unit) error, book ledger.Unit) (outcome, error) {
+	undone := outcome{err: fmt.Errorf("what the run wrote was not committed: %w", failed)}
+	switch err := settle(undone, book); {
+	case err == nil:
+		return undone, nil
+	case errors.Is(err, ledger.ErrConflict):
+		return out, nil
+	default:
+		return out, errors.Join(failed, err)
+	}
 }
 
 // outcome is how a run ended.

@@ -147,7 +147,7 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 	limited, stop := context.WithTimeout(calm, r.runLimit)
 	defer stop()
 	f := ledger.Finish{Scope: q.session.Scope(), Proposal: q.row.ID, Claim: claim}
-	settle := func(out outcome) error {
+	settle := func(out outcome, unit ledger.Unit) error {
 		f.At, f.Outcome, f.Result = r.Now(), ledger.Succeeded, out.JSON
 		f.Record = q.record(ledger.EventFinished, ledger.Done)
 		f.Record.At, f.Record.Claim = f.At, claim
@@ -161,17 +161,18 @@ func (r *Registry) redeemed(ctx context.Context, q *request, claim string) (Resu
 		case f.Unmeasured == "":
 			f.VerifyAt = f.At.Add(q.action.Measure.After)
 		}
-		return r.book.Finish(calm, f)
+		return unit.Finish(calm, f)
 	}
+	before := func(out outcome) error { return settle(out, plain{r.book}) }
 	checked := false
-	defer settleExit(&checked, settle) // a host's look-ups may end the goroutine as well
+	defer settleExit(&checked, before) // a host's look-ups may end the goroutine as well
 	again := &request{
 		session: q.session, name: q.name, question: q.question, person: q.person, at: q.at,
 		row: q.row, grant: q.grant, params: q.params, proved: true,
 	}
 	if err := r.permitted(limited, again); err != nil {
 		checked = true
-		err := errors.Join(err, settle(outcome{err: err}))
+		err := errors.Join(err, before(outcome{err: err}))
 		refusal, _ := errors.AsType[*Refusal](err)
 		return Result{}, &Refusal{Code: refusal.Code, Reason: refusal.Reason, Proposal: q.row, Err: err}
 	}

@@ -49,6 +49,9 @@ func (s *Store) apply(ctx context.Context, c *change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := s.free(ctx); err != nil {
+		return err
+	}
 	doubt, waiting := false, ctx
 	limit, cancel := s.own(ctx)
 	defer func() { cancel() }()

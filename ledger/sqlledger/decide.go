@@ -169,12 +169,16 @@ func applied(r sql.Result, err error) error {
 func (s *Store) Finish(ctx context.Context, f ledger.Finish) error {
 	e := new(encoder)
 	record := encodeRecord(e, &f.Record)
-	scope, proposal := keep(string(f.Scope)), keep(f.Proposal)
-	args := []any{
-		string(f.Outcome), micros(f.At), e.long("the result", string(f.Result)), e.long("the error", f.Error), e.long("what is told", f.Told),
-		number(f.Baseline), e.long("why it is unmeasured", f.Unmeasured), micros(f.VerifyAt), scope, proposal, keep(f.Claim),
-	}
+	args := finishing(e, &f)
 	return s.update(ctx, e, record, f.Scope, f.Proposal, f.Outcome == ledger.Running, s.sql.finish, args)
+}
+
+// finishing are the parameters of the statement that records an outcome.
+func finishing(e *encoder, f *ledger.Finish) []any {
+	return []any{
+		string(f.Outcome), micros(f.At), e.long("the result", string(f.Result)), e.long("the error", f.Error), e.long("what is told", f.Told),
+		number(f.Baseline), e.long("why it is unmeasured", f.Unmeasured), micros(f.VerifyAt), keep(string(f.Scope)), keep(f.Proposal), keep(f.Claim),
+	}
 }
 
 // Verify implements [ledger.Store].

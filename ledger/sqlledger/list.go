@@ -15,6 +15,9 @@ import (
 
 // Proposal implements [ledger.Store].
 func (s *Store) Proposal(ctx context.Context, scope authz.Scope, id string) (ledger.Proposal, error) {
+	if err := s.free(ctx); err != nil {
+		return ledger.Proposal{}, err
+	}
 	var row proposalRow
 	err := s.db.GetContext(ctx, &row, s.sql.proposal, keep(string(scope)), keep(id))
 	switch {
@@ -174,6 +177,9 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]ledger.Pro
 }
 
 func (s *Store) selectProposals(ctx context.Context, query string, args ...any) ([]ledger.Proposal, error) {
+	if err := s.free(ctx); err != nil {
+		return nil, err
+	}
 	var rows []proposalRow
 	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("sqlledger: list proposals: %w", err)
@@ -212,6 +218,9 @@ func (s *Store) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record
 	l.match.within("at", q.Since, q.Until)
 	l.match.has(s.dialect, q.Text, "actor", "principal", "operator", "action", "params", "proposal", "reason", "error")
 	query, args := s.query("seq, "+recordColumns, "{records}", &l, q.Limit)
+	if err := s.free(ctx); err != nil {
+		return nil, err
+	}
 	var rows []recordRow
 	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("sqlledger: list records: %w", err)

@@ -60,6 +60,9 @@ func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error
 }
 
 func (s *Store) purgeable(ctx context.Context, p ledger.Purge) (ids, seqs []any, err error) {
+	if err := s.free(ctx); err != nil {
+		return nil, nil, err
+	}
 	scope, before := keep(string(p.Scope)), micros(p.Before)
 	var names []string
 	var numbers []int64

@@ -50,6 +50,9 @@ func (s *Store) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally,
 	w.within("created_at", q.Since, q.Until)
 	query := s.text("SELECT action, " + strings.Join(counts, ", ") + " FROM (SELECT action, decision, decided_at, created_at, expires_at," +
 		" outcome, run_by, verdict, grant_id, supersedes FROM {proposals} WHERE " + w.String() + newestFirst + " LIMIT ?) AS w GROUP BY action ORDER BY action")
+	if err := s.free(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, query, append(append(args, w.args...), q.Window)...)
 	if err != nil {
 		return nil, fmt.Errorf("sqlledger: count proposals: %w", err)

@@ -1,0 +1,188 @@
+package sqlledger
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// ErrNoUnit is what [Tx] returns where there is no run to share a transaction with.
+var ErrNoUnit = errors.New("sqlledger: this context is not that of a run function that changes something, or its run has ended")
+
+// ErrInUnit says that a run function which has joined its transaction called another action. Its records could
+// not be written beside an open transaction on every database, so they are not written on any: call other
+// actions before [Tx].
+var ErrInUnit = errors.New("sqlledger: the run's transaction is open")
+
+type unitKey struct{}
+
+// Tx returns the transaction in which the ledger will record how the present run ended, and begins it if this is
+// the first call of the run. What a run function writes by it is committed together with the outcome if the
+// function returns no error, and rolled back otherwise. Neither commit nor roll it back yourself, and do not use it
+// after the run.
+//
+// It is a transaction of READ COMMITTED, on SQLite one that holds the lock of the database: with one connection,
+// all that the function reads and writes from then on has to go through it. It is [ErrNoUnit] outside of a run
+// function of a change, or with another kind of ledger.
+func Tx(ctx context.Context) (*sql.Tx, error) {
+	u, ok := ctx.Value(unitKey{}).(*unit)
+	if !ok {
+		return nil, ErrNoUnit
+	}
+	return u.join(ctx)
+}
+
+// unit is a [ledger.Unit].
+type unit struct {
+	store *Store
+
+	mu    sync.Mutex
+	conn  *sqlx.Conn
+	tx    *sqlx.Tx
+	ended bool
+}
+
+// Unit implements [ledger.Transactor].
+func (s *Store) Unit(ctx context.Context) (context.Context, ledger.Unit) {
+	u := &unit{store: s}
+	return context.WithValue(ctx, unitKey{}, u), u
+}
+
+// free refuses what would wait for the transaction of the very run that asks for it.
+func (s *Store) free(ctx context.Context) error {
+	if u, ok := ctx.Value(unitKey{}).(*unit); ok && u.store.db.DB == s.db.DB && u.open() {
+		return ErrInUnit
+	}
+	return nil
+}
+
+func (u *unit) open() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.tx != nil && !u.ended
+}
+
+func (u *unit) join(ctx context.Context) (*sql.Tx, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.ended:
+		return nil, ErrNoUnit
+	case u.tx != nil:
+		return u.tx.Tx, nil
+	}
+	if err := u.begin(ctx); err != nil {
+		return nil, fmt.Errorf("sqlledger: begin the run's transaction: %w", err)
+	}
+	return u.tx.Tx, nil
+}
+
+// begin does not tie the transaction to the caller's context, which may end between the run and the commit.
+func (u *unit) begin(ctx context.Context) error {
+	s := u.store
+	conn, err := s.db.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := conn.BeginTxx(context.WithoutCancel(ctx), &s.tx)
+	if err == nil && s.dialect == SQLite {
+		// A transaction that began by reading could not wait for its turn to write.
+		if _, err = tx.ExecContext(ctx, s.text("UPDATE {meta} SET version = version WHERE one = 1")); err != nil {
+			_ = tx.Rollback()
+		}
+	}
+	if err != nil {
+		_ = conn.Close()
+		return err
+	}
+	u.conn, u.tx = conn, tx
+	return nil
+}
+
+// Finish implements [ledger.Unit].
+func (u *unit) Finish(ctx context.Context, f ledger.Finish) error {
+	if !u.open() {
+		u.Undo()
+		return u.store.Finish(ctx, f)
+	}
+	e := new(encoder)
+	record := encodeRecord(e, &f.Record)
+	args := finishing(e, &f)
+	if e.err != nil || f.Outcome == ledger.Running {
+		u.Undo()
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, cmp.Or(e.err, ledger.ErrConflict))
+	}
+	return u.commit(ctx, record, func(ctx context.Context) error {
+		return applied(u.tx.ExecContext(ctx, u.store.sql.finish, args...))
+	})
+}
+
+// Append implements [ledger.Unit].
+func (u *unit) Append(ctx context.Context, r ledger.Record) error {
+	if !u.open() {
+		u.Undo()
+		return u.store.Append(ctx, r)
+	}
+	e := new(encoder)
+	record := encodeRecord(e, &r)
+	if e.err != nil {
+		u.Undo()
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, e.err)
+	}
+	return u.commit(ctx, record, func(context.Context) error { return nil })
+}
+
+// commit ends the transaction with its record. It is tried once: the run's own statements cannot be repeated.
+func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.Context) error) error {
+	s := u.store
+	limit, cancel := s.own(ctx)
+	defer cancel()
+	c, err := s.newChange(record)
+	if err == nil {
+		err = work(limit)
+	}
+	if err == nil {
+		err = s.insertRecord(limit, u.tx, c, record, none)
+	}
+	if err != nil {
+		u.Undo()
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
+	}
+	u.mu.Lock()
+	u.ended = true
+	u.mu.Unlock()
+	defer func() { _ = u.conn.Close() }()
+	if err := u.tx.Commit(); err != nil {
+		s.abandon(u.conn)
+		if err := s.settle(ctx, c, err); err != nil {
+			return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
+		}
+	}
+	return nil
+}
+
+// Undo implements [ledger.Unit].
+func (u *unit) Undo() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return
+	}
+	u.ended = true
+	if u.tx == nil {
+		return
+	}
+	if err := u.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		discard(u.conn)
+	}
+	_ = u.conn.Close()
+}
+
+var _ ledger.Transactor = (*Store)(nil)
