@@ -13,6 +13,7 @@ import (
 var decisionFlaws = []flaw{
 	{"claims are checked and then written", []string{
 		"one of many racing claims is applied", "of claims dismissals and revisions one is applied", "a decision that a row denies stands",
+		"changes of a proposal are linearizable",
 	}, func(b *broken, m *ledger.Memory) {
 		b.claim = func(ctx context.Context, c ledger.Claim) (ledger.Proposal, error) {
 			p, err := m.Proposal(ctx, c.Scope, c.Proposal)

@@ -4,7 +4,8 @@
 // a store and fails where it is told to, and [Sweep] lets it fail at every call of a scenario in turn.
 // [NewEntry] and the functions beside it make proposals and changes that differ only in what a test is about.
 //
-// Nothing here reads a clock or draws random numbers; only the order of the goroutines that race is chance.
+// Nothing here reads a clock, and what is drawn is drawn from fixed seeds; only the order of the goroutines that race
+// is chance. Repeat the suite with -count for more of it.
 package ledgertest
 
 import (
@@ -119,5 +120,6 @@ var clauses = []clause{
 	{name: "one id in two scopes is two proposals", check: isolatesEqualIDs},
 	{name: "a context that has ended prevents the change", check: obeysContext},
 	{name: "all methods are safe for concurrent use", check: concurrentUse},
+	{name: "changes of a proposal are linearizable", check: linearizes},
 	{name: "a decision that a row denies stands", check: standsTampering, tampers: true},
 }

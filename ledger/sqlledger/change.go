@@ -175,13 +175,25 @@ func discard(conn *sqlx.Conn) {
 func (s *Store) insertRecord(ctx context.Context, tx *sqlx.Tx, c *change, r *recordRow, decides sql.NullString) error {
 	_, err := tx.ExecContext(ctx, s.sql.insertRecord, append(r.values(), decides, c.attempt)...)
 	if decides.Valid && faultOf(err) == duplicate {
-		return ledger.ErrConflict
+		return errDenied
 	}
 	return err
 }
 
+// errDenied says that a decision is on record, whatever the row says.
+var errDenied = fmt.Errorf("%w: a decision is on record", ledger.ErrConflict)
+
 // decision is the value of the column by which decision records are unique.
 func decision(id string) sql.NullString { return sql.NullString{String: keep(id), Valid: true} }
+
+// undecided refines the refusal of a decision: a proposal that could be decided when it was read, and on which no
+// decision is on record, was not there yet when the change looked for it.
+func undecided(p ledger.Proposal, refused error, open bool) (ledger.Proposal, error) {
+	if open && p.Decision == ledger.Undecided && errors.Is(refused, ledger.ErrConflict) && !errors.Is(refused, errDenied) {
+		return ledger.Proposal{}, ledger.ErrNotFound
+	}
+	return p, refused
+}
 
 // standing returns a refused change's proposal as it stands, read in a transaction of its own: the one that
 // lost may still see what was before. It replaces the refusal only if the proposal is not found or not readable.

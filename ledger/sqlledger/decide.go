@@ -62,7 +62,7 @@ func (s *Store) Claim(ctx context.Context, claim ledger.Claim) (ledger.Proposal,
 	if errors.Is(err, ledger.ErrConflict) && claim.ID != "" && p.Decision == ledger.Claimed && p.Claim == claim.ID {
 		return p, nil // this very claim was applied before
 	}
-	return p, err
+	return undecided(p, err, claim.ID != "" && claim.At.Before(p.ExpiresAt))
 }
 
 // use counts one use of a standing grant. The uses of a grant take turns by its row; each is a row of its own,
@@ -98,7 +98,8 @@ func (s *Store) Dismiss(ctx context.Context, d ledger.Dismissal) (ledger.Proposa
 	case err != nil && faultOf(err) != decided:
 		return ledger.Proposal{}, err
 	}
-	return s.standing(ctx, d.Scope, d.Proposal, err)
+	p, err := s.standing(ctx, d.Scope, d.Proposal, err)
+	return undecided(p, err, true)
 }
 
 // dismissal is the change that dismisses a proposal, and what its last try left.

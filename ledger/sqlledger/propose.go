@@ -114,7 +114,8 @@ func (s *Store) Revise(ctx context.Context, r ledger.Revision) (ledger.Proposal,
 	case err == nil:
 		return next.kept, nil
 	case decided && errors.Is(err, ledger.ErrConflict):
-		return s.standing(ctx, r.Dismissal.Scope, r.Dismissal.Proposal, err)
+		p, err := s.standing(ctx, r.Dismissal.Scope, r.Dismissal.Proposal, err)
+		return undecided(p, err, true)
 	}
 	return ledger.Proposal{}, err
 }
