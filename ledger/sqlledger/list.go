@@ -114,28 +114,32 @@ func (s *Store) Proposals(ctx context.Context, q ledger.Query) ([]ledger.Proposa
 		at := micros(q.Before.CreatedAt)
 		l.reach.add("created_at <= ? AND (created_at < ? OR id < ?)", at, at, keep(q.Before.ID))
 	}
-	inStates(&l.match, q)
+	index := "list"
+	if inStates(&l.match, q) {
+		index = "pending"
+	}
 	l.match.equal("actor", string(q.Actor))
 	l.match.equal("principal", string(q.Principal))
 	l.match.equal("action", q.Action)
 	l.match.equal("run", q.Run)
 	l.match.has(s.dialect, q.Text, "id", "actor", "principal", "action", "params", "note", "error")
-	query, args := s.query(proposalColumns, "{proposals}", &l, q.Limit)
+	query, args := s.query(proposalColumns, "{proposals}"+s.dialect.by(index), &l, q.Limit)
 	return s.selectProposals(ctx, query, args...)
 }
 
 // inStates says in SQL what [ledger.Proposal.State] says. A list of what is open looks back only as far as the
-// longest life in the scope reaches: what expired undecided stays undecided in the table for good.
-func inStates(w *where, q ledger.Query) {
+// longest life in the scope reaches: what expired undecided stays undecided in the table for good. It reports whether
+// only what is undecided is listed, for which there is an index.
+func inStates(w *where, q ledger.Query) (undecided bool) {
 	if len(q.States) == 0 {
-		return
+		return false
 	}
 	at := micros(q.At)
 	only := func(states ...ledger.State) bool {
 		return !slices.ContainsFunc(q.States, func(s ledger.State) bool { return !slices.Contains(states, s) })
 	}
-	if only(ledger.StateProposed, ledger.StateExpired) {
-		w.add("decision = ''") // so that the index of undecided proposals can be used
+	if undecided = only(ledger.StateProposed, ledger.StateExpired); undecided {
+		w.add("decision = ''") // so that the index can be used
 	}
 	if only(ledger.StateProposed) {
 		w.add("created_at > ? - COALESCE((SELECT life FROM {scopes} WHERE scope = ?), 9000000000000000000)", at, keep(string(q.Scope)))
@@ -150,6 +154,7 @@ func inStates(w *where, q ledger.Query) {
 		}
 	}
 	w.add("("+strings.Join(either, " OR ")+")", args...)
+	return undecided
 }
 
 // stateSQL returns the condition of a state and how often the instant is a parameter of it.
@@ -217,7 +222,11 @@ func (s *Store) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record
 	l.match.equal("code", string(q.Code))
 	l.match.within("at", q.Since, q.Until)
 	l.match.has(s.dialect, q.Text, "actor", "principal", "operator", "action", "params", "proposal", "reason", "error")
-	query, args := s.query("seq, "+recordColumns, "{records}", &l, q.Limit)
+	index := "list"
+	if q.Proposal != "" {
+		index = "proposal"
+	}
+	query, args := s.query("seq, "+recordColumns, "{records}"+s.dialect.by(index), &l, q.Limit)
 	if err := s.free(ctx); err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ func newStatements(text func(string) string, d Dialect) statements {
 			WHERE scope = ? AND id = ? AND decision = 'claimed' AND verdict = ''`),
 
 		lockScope: text(lockScope),
-		identical: text(`SELECT ` + proposalColumns + ` FROM {proposals}
+		identical: text(`SELECT ` + proposalColumns + ` FROM {proposals}` + d.by("party") + `
 			WHERE party = ? AND decision = '' AND expires_at > ? AND identity = ? ORDER BY created_at, id`),
-		countParty: text(`SELECT COUNT(*) AS principal, COALESCE(SUM(CASE WHEN talk = ? THEN 1 ELSE 0 END), 0) AS talks FROM {proposals}
+		countParty: text(`SELECT COUNT(*) AS principal, COALESCE(SUM(CASE WHEN talk = ? THEN 1 ELSE 0 END), 0) AS talks FROM {proposals}` + d.by("party") + `
 			WHERE party = ? AND decision = '' AND expires_at > ?`),
-		countScope: text(`SELECT COUNT(*) FROM {proposals} WHERE scope = ? AND decision = '' AND created_at > ? AND expires_at > ?`),
+		countScope: text(`SELECT COUNT(*) FROM {proposals}` + d.by("pending") + ` WHERE scope = ? AND decision = '' AND created_at > ? AND expires_at > ?`),
 		insertProposal: text(`INSERT INTO {proposals} (` + immutableColumns + `, ` + mutableColumns + `, identity, party, talk)
 			VALUES (` + marks(immutableColumns) + `, '', '', ?, '', '', '', ?, '', ?, '', '', '', NULL, '', ?, '', NULL, ?, ?, ?, ?)`),
 		insertRecord: text(`INSERT INTO {records} (` + recordColumns + `, decides, attempt) VALUES (` + marks(recordColumns) + `, ?, ?)`),
@@ -53,7 +53,7 @@ func newStatements(text func(string) string, d Dialect) statements {
 
 		proposal:   text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE scope = ? AND id = ?`),
 		life:       text(`SELECT life FROM {scopes} WHERE scope = ?`),
-		due:        text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
+		due:        text(`SELECT ` + proposalColumns + ` FROM {proposals}` + d.by("due") + ` WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
 		readSchema: text(`SELECT version, environment FROM {meta} WHERE one = 1`),
 	}
 }
