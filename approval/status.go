@@ -60,7 +60,10 @@ func (d *Desk) Status(ctx context.Context, s authz.Session, proposal string) (St
 
 func status(ctx context.Context, book ledger.Store, keys *token.Ring, s authz.Session, id string, now time.Time) (Status, error) {
 	p, err := book.Proposal(ctx, s.Scope(), id)
-	if err != nil {
+	switch {
+	case errors.Is(err, ledger.ErrTampered):
+		return Status{}, ledger.ErrNotFound // not even a row any more
+	case err != nil:
 		return Status{}, err
 	}
 	if !own(&p, s) || ledger.CheckSeal(keys, &p) != nil {

@@ -75,6 +75,8 @@ func (r *Registry) load(ctx context.Context, scope authz.Scope, id string, perso
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return q, &Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+	case errors.Is(err, ledger.ErrTampered):
+		return q, &Refusal{Code: ledger.Tampered, Err: err} // not even a row any more
 	case err != nil:
 		return q, &Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
 	}

@@ -67,6 +67,18 @@ func TestNoRunWithoutAStartOnRecord(t *testing.T) {
 	}
 }
 
+// TestARowThatCannotBeRead is as tampered as one whose seal does not hold.
+func TestARowThatCannotBeRead(t *testing.T) {
+	s, f := faulty(t)
+	d := s.opened(sam)
+	f.Inject(ledgertest.Fault{Method: "Proposal", Err: ledger.ErrTampered})
+	_, err := s.desk.Approve(t.Context(), d)
+	require.ErrorIs(t, refusal(t, err, ledger.Tampered, ""), ledger.ErrTampered)
+	_, err = s.desk.Open(t.Context(), "shop", d.Proposal, sam)
+	require.Equal(t, ledger.Tampered, registry.CodeOf(err))
+	require.Zero(t, s.effects.Load())
+}
+
 func TestNoIDNoRun(t *testing.T) {
 	s := open(t, func(_ *shop, p *plan) { p.Random = empty{} })
 	_, err := s.reg.Invoke(t.Context(), registry.Call{Session: person(t, sam), Action: "add_note", Params: noteW1})

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
 
@@ -22,21 +24,37 @@ import (
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
 )
 
-// brittle is a driver over SQLite whose calls fail where a test says so: before they are made or after. A
+// brittle is a driver over another one whose calls fail where a test says so: before they are made or after. A
 // connection is broken from then on, and closes. Calls are "open", "begin", "exec", "query", "commit" and
 // "rollback".
 type brittle struct {
-	dsn  string
-	fail func(call string) (before, after error)
+	driver.Connector // nil for SQLite at dsn
+	dsn              string
+	fail             func(call string) (before, after error)
 }
 
 func (b *brittle) Driver() driver.Driver { return new(sqlite.Driver) }
 
-func (b *brittle) Connect(context.Context) (driver.Conn, error) {
+// server returns a connector whose statements are one call each, for brittle and watching. It is nil for SQLite.
+func (e engine) server(dsn string) (driver.Connector, error) {
+	switch e.dialect {
+	case sqlledger.PostgreSQL:
+		return stdlib.GetDefaultDriver().(*stdlib.Driver).OpenConnector(dsn)
+	case sqlledger.MySQL:
+		return mysql.MySQLDriver{}.OpenConnector(with("interpolateParams=true")(dsn))
+	}
+	return nil, nil
+}
+
+func (b *brittle) Connect(ctx context.Context) (driver.Conn, error) {
 	if before, _ := b.fail("open"); before != nil {
 		return nil, before
 	}
-	c, err := b.Driver().Open(b.dsn)
+	connect := func(context.Context) (driver.Conn, error) { return b.Driver().Open(b.dsn) }
+	if b.Connector != nil {
+		connect = b.Connector.Connect
+	}
+	c, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +125,13 @@ func (tx *brittleTx) Rollback() error { return tx.end("rollback", tx.Tx.Rollback
 // over opens a Store whose calls of the database fail where b says.
 func (b *brittle) over(t *testing.T, s *store) *sqlledger.Store {
 	b.dsn = s.dsn
+	var err error
+	b.Connector, err = engine{dialect: s.dialect}.server(s.dsn)
+	require.NoError(t, err)
 	db := sql.OpenDB(b)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	db.SetMaxOpenConns(1)
-	far, err := sqlledger.New(db, sqlledger.SQLite, sqlledger.Options{Prefix: s.prefix})
+	far, err := sqlledger.New(db, s.dialect, sqlledger.Options{Prefix: s.prefix})
 	require.NoError(t, err)
 	return far
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -74,13 +72,7 @@ func (c *watchingConn) QueryContext(ctx context.Context, q string, args []driver
 
 // watch opens a Store whose plans are noted.
 func (e engine) watch(t *testing.T, s *store, plans *[]string) *sqlledger.Store {
-	var connector driver.Connector
-	var err error
-	if e.dialect == sqlledger.PostgreSQL {
-		connector, err = stdlib.GetDefaultDriver().(*stdlib.Driver).OpenConnector(s.dsn)
-	} else {
-		connector, err = mysql.MySQLDriver{}.OpenConnector(with("interpolateParams=true")(s.dsn))
-	}
+	connector, err := e.server(s.dsn)
 	require.NoError(t, err)
 	db := sql.OpenDB(watching{connector, e.dialect, plans})
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
