@@ -29,6 +29,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, child(task))
 		os.Exit(1)
 	}
+	if task := os.Getenv(tillVariable); task != "" {
+		if err := tillChild(task); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

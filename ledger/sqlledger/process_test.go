@@ -1,0 +1,277 @@
+package sqlledger_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
+	"github.com/sallyport-dev/sallyport/registry"
+)
+
+// The children that work at a till learn from their environment what to do.
+const tillVariable = "SALLYPORT_TEST_TILL"
+
+// callers is how many people or calls of a model each child is at once.
+const callers = 32
+
+// tillChild is a process of its own over the tables of the test that started it. It says "here" where it is to be
+// killed, and "done" at its end.
+func tillChild(task string) error {
+	field := strings.Split(task, "\n")
+	job, paid := field[0], field[4]
+	e := engines[slices.IndexFunc(engines, func(e engine) bool { return e.name == field[1] })]
+	at, err := strconv.Atoi(field[5])
+	if err != nil {
+		return err
+	}
+	steps := 0
+	step := func() {
+		if steps++; steps == at {
+			fmt.Println("here")
+			select {}
+		}
+	}
+	db, err := e.dial(field[2])
+	if err != nil {
+		return err
+	}
+	if job == "pay" {
+		connector, err := e.server(field[2])
+		if err != nil {
+			return err
+		}
+		db = sql.OpenDB(&brittle{Connector: connector, dsn: field[2], fail: func(string) (error, error) {
+			step()
+			return nil, nil
+		}})
+		db.SetMaxOpenConns(1)
+	}
+	s, err := sqlledger.New(db, e.dialect, sqlledger.Options{Prefix: field[3], Timeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	till, err := newTill(s, paid)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if job == "pay" {
+		till.step = step
+		p, err := till.propose(ctx, at)
+		if err == nil {
+			err = till.approve(ctx, p.ID, sam)
+		}
+		if err == nil {
+			fmt.Println("done")
+		}
+		return err
+	}
+
+	open, err := s.Proposals(ctx, ledger.Query{Scope: "shop"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("here")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var unexpected error
+	together(callers, func(i int) error {
+		for n := range open {
+			p := open[(n+i)%len(open)]
+			var err error
+			if job == "approve" {
+				err = till.approve(ctx, p.ID, sam)
+			} else {
+				_, err = till.reg.RedeemStanding(ctx, "shop", p.ID)
+			}
+			refusal, ok := errors.AsType[*registry.Refusal](err)
+			if err == nil || ok && (refusal.Code == ledger.Spent || job == "standing" && refusal.Code == ledger.NeedsApproval) {
+				continue
+			}
+			mu.Lock()
+			unexpected = errors.Join(unexpected, err)
+			mu.Unlock()
+		}
+		return nil
+	})
+	if unexpected == nil {
+		fmt.Println("done")
+	}
+	return unexpected
+}
+
+// process is a running child.
+type process struct {
+	*exec.Cmd
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func (e engine) start(t *testing.T, s *store, job, paid string, at int) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(os.Args[0])}
+	p.Env = append(os.Environ(), tillVariable+"="+strings.Join([]string{job, e.name, s.dsn, s.prefix, paid, strconv.Itoa(at)}, "\n"))
+	p.Stderr = os.Stderr
+	out, err := p.StdoutPipe()
+	require.NoError(t, err)
+	p.out = bufio.NewReader(out)
+	p.in, err = p.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	return p
+}
+
+// says reads the child's next word, and nothing if it ended without one.
+func (p *process) says() string {
+	line, _ := p.out.ReadString('\n') // what ended says ""
+	return strings.TrimSpace(line)
+}
+
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.Process.Kill())
+	require.Error(t, p.Wait(), "killed")
+}
+
+// TestKillAtEveryStep kills a process before each call of the database that it makes between its start and the record
+// of its run's outcome, and before and after the effect. Another process then tries all of it again.
+func TestKillAtEveryStep(t *testing.T) {
+	atOnce(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		till := s.till(t, s)
+		var lost, interrupted, late int
+		for k := 1; ; k++ {
+			child := e.start(t, s, "pay", till.paid, k)
+			word := child.says()
+			if word == "done" {
+				require.NoError(t, child.Wait())
+				require.Greater(t, k, 16)
+				break
+			}
+			require.Equal(t, "here", word)
+			child.kill(t)
+
+			rows := s.agree(t, "shop", till.runs(t))
+			p, err := till.propose(t.Context(), k) // the same again, which is the open one if there is one
+			require.NoError(t, err)
+			before, was := rows[p.ID]
+			again := till.approve(t.Context(), p.ID, tina)
+			require.NoError(t, again, "step %d", k)
+			require.Len(t, till.runs(t)[p.ID], 1)
+			switch {
+			case !was: // it was never proposed, or is claimed: what is claimed never runs again
+				for id, row := range rows {
+					if row.Decision == ledger.Claimed && row.Outcome == ledger.Running {
+						require.Equal(t, ledger.Spent, code(t, till.approve(t.Context(), id, tina)))
+						require.Equal(t, ledger.StateInterrupted, row.State(row.RunBy))
+					}
+				}
+			default:
+				require.Equal(t, ledger.Undecided, before.Decision)
+				late++
+			}
+		}
+		runs := till.runs(t)
+		for id, row := range s.agree(t, "shop", runs) {
+			if row.Outcome == ledger.Running && row.Decision == ledger.Claimed {
+				interrupted++
+				if len(runs[id]) == 0 {
+					lost++
+				}
+			}
+		}
+		t.Logf("%d were approved later, %d are interrupted, %d of them without an effect", late, interrupted, lost)
+		require.Positive(t, late)
+		require.Greater(t, interrupted, lost, "killed after the effect")
+		require.Positive(t, lost, "killed after the claim and before the effect")
+	})
+}
+
+// TestApproversOfTwoProcesses has 64 people over two processes approve the same proposals at once.
+func TestApproversOfTwoProcesses(t *testing.T) {
+	atOnce(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		till := s.till(t, s)
+		for n := range 3 {
+			_, err := till.propose(t.Context(), n)
+			require.NoError(t, err)
+		}
+		two := []*process{e.start(t, s, "approve", till.paid, 0), e.start(t, s, "approve", till.paid, 0)}
+		for _, p := range two {
+			require.Equal(t, "here", p.says())
+		}
+		for _, p := range two {
+			_, err := io.WriteString(p.in, "go\n")
+			require.NoError(t, err)
+		}
+		for _, p := range two {
+			require.Equal(t, "done", p.says())
+			require.NoError(t, p.Wait())
+		}
+		require.Len(t, till.runs(t), 3)
+		for _, row := range s.agree(t, "shop", till.runs(t)) {
+			require.Equal(t, ledger.Succeeded, row.Outcome)
+		}
+	})
+}
+
+// TestStandingGrantOfTwoProcesses has 64 calls over two processes use a standing grant for three, one of the processes
+// is killed in the middle of it, and another two try everything again.
+func TestStandingGrantOfTwoProcesses(t *testing.T) {
+	atOnce(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		till := s.till(t, s)
+		for n := range 12 {
+			_, err := till.desk.Propose(t.Context(), registry.Call{Session: till.model, Action: "add_note", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d}`, n)})
+			require.NoError(t, err)
+		}
+		for round := range 2 {
+			two := []*process{e.start(t, s, "standing", till.paid, 0), e.start(t, s, "standing", till.paid, 0)}
+			for _, p := range two {
+				require.Equal(t, "here", p.says())
+			}
+			for _, p := range two {
+				_, err := io.WriteString(p.in, "go\n")
+				require.NoError(t, err)
+			}
+			if round == 0 {
+				require.Eventually(t, func() bool { _, err := os.Stat(till.paid); return err == nil }, time.Minute, time.Millisecond)
+				two[0].kill(t)
+				two = two[1:]
+			}
+			for _, p := range two {
+				require.Equal(t, "done", p.says())
+				require.NoError(t, p.Wait())
+			}
+		}
+		claimed := 0
+		for _, row := range s.agree(t, "shop", till.runs(t)) {
+			if row.Decision == ledger.Claimed {
+				claimed++
+				require.Equal(t, "grant-1", row.Grant)
+			}
+		}
+		var uses int
+		require.NoError(t, s.db.QueryRow(s.q("SELECT COUNT(*) FROM {uses}")).Scan(&uses))
+		require.Equal(t, []int{3, 3}, []int{claimed, uses}, "as many claims and uses as the grant has")
+		require.LessOrEqual(t, len(till.runs(t)), 3)
+		require.NotEmpty(t, till.runs(t))
+	})
+}
