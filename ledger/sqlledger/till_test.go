@@ -38,6 +38,7 @@ var sam, tina, olga, eve = authz.LoggedIn("sam"), authz.LoggedIn("tina"), authz.
 type refund struct {
 	Order string `json:"order"`
 	Cents int64  `json:"cents"`
+	Why   string `json:"why,omitempty"`
 }
 
 // newTill needs no test, so that a child process has one too. All tills have the same keys, people and clock.
