@@ -40,7 +40,11 @@ func (m *Memory) Propose(ctx context.Context, e Entry) (Proposal, error) {
 			return p.clone(), nil
 		}
 	}
-	return m.insert(e)
+	p, err := m.fits(e)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return m.insert(p, e.Record), nil
 }
 
 // Revise implements [Store].
@@ -57,13 +61,13 @@ func (m *Memory) Revise(ctx context.Context, r Revision) (Proposal, error) {
 		return old.clone(), err
 	}
 	m.shut(old)
-	p, err := m.insert(r.Entry)
+	p, err := m.fits(r.Entry)
 	if err != nil {
 		m.openUp(old)
 		return Proposal{}, err
 	}
 	m.dismiss(old, r.Dismissal)
-	return p, nil
+	return m.insert(p, r.Entry.Record), nil
 }
 
 // Claim implements [Store].

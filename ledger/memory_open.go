@@ -7,11 +7,11 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 )
 
-// insert adds a row if the limits allow it.
-func (m *Memory) insert(e Entry) (Proposal, error) {
+// fits returns the row of an entry if its id is new and the limits allow it.
+func (m *Memory) fits(e Entry) (*Proposal, error) {
 	p := e.Proposal.fresh()
 	if m.rows[keyOf(p)] != nil {
-		return Proposal{}, ErrConflict
+		return nil, ErrConflict
 	}
 	var n Limits
 	for _, o := range m.openAt(p.Session.Scope(), p.CreatedAt) {
@@ -28,12 +28,17 @@ func (m *Memory) insert(e Entry) (Proposal, error) {
 		n, limit int
 	}{{"session", n.Session, e.Limits.Session}, {"principal", n.Principal, e.Limits.Principal}, {"scope", n.Scope, e.Limits.Scope}} {
 		if l.limit > 0 && l.n >= l.limit {
-			return Proposal{}, &LimitError{l.of, l.limit}
+			return nil, &LimitError{l.of, l.limit}
 		}
 	}
+	return p, nil
+}
+
+// insert adds a row that fits.
+func (m *Memory) insert(p *Proposal, r Record) Proposal {
 	m.add(p)
-	m.log(e.Record)
-	return p.clone(), nil
+	m.log(r)
+	return p.clone()
 }
 
 // add and remove keep a row under everything by which it is found.

@@ -59,10 +59,10 @@ type Store interface {
 	// already. All of this holds among concurrent proposals too.
 	Propose(ctx context.Context, e Entry) (Proposal, error)
 
-	// Revise dismisses an undecided proposal and inserts its successor, in one step. The successor counts
-	// for the limits, its predecessor no longer does, and an identical open proposal is not looked for.
-	// ErrConflict comes with the proposal that was decided before. Both are of one scope: for a successor of
-	// another scope the predecessor is not found.
+	// Revise dismisses an undecided proposal and inserts its successor, in one step; its record of the
+	// dismissal comes before that of the successor. The successor counts for the limits, its predecessor no
+	// longer does, and an identical open proposal is not looked for. ErrConflict comes with the proposal that
+	// was decided before. Both are of one scope: for a successor of another scope the predecessor is not found.
 	Revise(ctx context.Context, r Revision) (Proposal, error)
 
 	// Proposal returns one proposal.

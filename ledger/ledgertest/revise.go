@@ -21,6 +21,8 @@ func revises(t *suite) {
 	t.same(old, t.get(old), "the predecessor must be dismissed")
 	require.Equal(t, []ledger.Event{ledger.EventDismissed, ledger.EventProposed}, t.events(old), "the predecessor's records")
 	require.Equal(t, []ledger.Event{ledger.EventProposed}, t.events(next), "the successor's record")
+	trail := t.audit(ledger.AuditQuery{Scope: shop})
+	require.Equal(t, []string{old.ID, next.ID}, []string{trail[1].Proposal, trail[2].Proposal}, "the dismissal is recorded before the successor")
 	t.claim(next, "claim-1", at)
 }
 
