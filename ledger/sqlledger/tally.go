@@ -3,6 +3,7 @@ package sqlledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -49,7 +50,7 @@ func (s *Store) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally,
 	w.add("scope = ?", keep(string(q.Scope)))
 	w.within("created_at", q.Since, q.Until)
 	query := s.text("SELECT action, " + strings.Join(counts, ", ") + " FROM (SELECT action, decision, decided_at, created_at, expires_at," +
-		" outcome, run_by, verdict, grant_id, supersedes FROM {proposals} WHERE " + w.String() + newestFirst + " LIMIT ?) AS w GROUP BY action ORDER BY action")
+		" outcome, run_by, verdict, grant_id, supersedes FROM {proposals} WHERE " + w.String() + newestFirst + " LIMIT ?) AS w GROUP BY action")
 	if err := s.free(ctx); err != nil {
 		return nil, err
 	}
@@ -80,5 +81,7 @@ func (s *Store) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally,
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("sqlledger: count proposals: %w", err)
 	}
+	// The database would order what it keeps, in which some characters are written otherwise.
+	slices.SortFunc(list, func(a, b ledger.Tally) int { return strings.Compare(a.Action, b.Action) })
 	return list, nil
 }
