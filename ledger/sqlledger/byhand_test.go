@@ -35,7 +35,7 @@ var (
 
 // TestColumnsAreKnown makes sure that these tests change every column there is.
 func TestColumnsAreKnown(t *testing.T) {
-	each(t, func(t *testing.T, e engine) {
+	atOnce(t, func(t *testing.T, e engine) {
 		rows, err := e.open(t).queryNone("SELECT * FROM {proposals}")
 		require.NoError(t, err)
 		for _, name := range rows {
@@ -86,7 +86,7 @@ func (l *till) tries(ctx context.Context, scope authz.Scope, id string, before r
 // TestSealedColumnsByHand changes each sealed column of a proposal, and inserts a row that differs in it from a sealed
 // one. All that people and the model can do then is refused as tampered, and nothing runs.
 func TestSealedColumnsByHand(t *testing.T) {
-	each(t, func(t *testing.T, e engine) {
+	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
 		till := s.till(t, s)
 		n := 0
@@ -141,7 +141,7 @@ func TestSealedColumnsByHand(t *testing.T) {
 // TestOpenColumnsByHand changes each column that is not sealed, of a proposal that is open, of one that ran and of one
 // that was dismissed, and turns decided rows back. The first may run once, the second never again, the third never.
 func TestOpenColumnsByHand(t *testing.T) {
-	each(t, func(t *testing.T, e engine) {
+	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
 		till := s.till(t, s)
 		n := 0
@@ -203,7 +203,7 @@ func TestOpenColumnsByHand(t *testing.T) {
 // TestForeignScopes tries ids of another scope, and an id that nothing has: there is no difference, in what is answered
 // nor in what is recorded.
 func TestForeignScopes(t *testing.T) {
-	each(t, func(t *testing.T, e engine) {
+	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
 		till := s.till(t, s)
 		there, err := authz.NewSession("depot", "assistant", authz.For(olga))

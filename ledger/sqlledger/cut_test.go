@@ -16,13 +16,10 @@ import (
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
 )
 
-// atOnce runs a test on every engine, in the default mode of its driver, all engines side by side.
+// atOnce runs a test on every engine, side by side with the other tests that do so.
 func atOnce(t *testing.T, test func(t *testing.T, e engine)) {
 	t.Parallel()
-	each(t, func(t *testing.T, e engine) {
-		t.Parallel()
-		test(t, e)
-	})
+	each(t, test)
 }
 
 // nth fails the nth call, before it is made or after.

@@ -146,7 +146,10 @@ func (p *proxy) once(what cut) {
 func servers(t *testing.T, test func(t *testing.T, e engine)) {
 	for _, e := range engines[1:] {
 		if !strings.Contains(e.name, "serializable") {
-			t.Run(e.name, func(t *testing.T) { test(t, e) })
+			t.Run(e.name, func(t *testing.T) {
+				t.Parallel()
+				test(t, e)
+			})
 		}
 	}
 }

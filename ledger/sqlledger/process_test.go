@@ -238,7 +238,7 @@ func TestStandingGrantOfTwoProcesses(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
 		till := s.till(t, s)
-		for n := range 12 {
+		for n := range 5 {
 			_, err := till.desk.Propose(t.Context(), registry.Call{Session: till.model, Action: "add_note", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d}`, n)})
 			require.NoError(t, err)
 		}

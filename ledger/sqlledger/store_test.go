@@ -170,6 +170,7 @@ func TestStore(t *testing.T) {
 	})
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
 			e.address(t) // skips all of it at once
 			ledgertest.TestStore(t, func(t *testing.T) ledger.Store {
 				if e.variant && !variantClause.MatchString(t.Name()) {
@@ -181,11 +182,14 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// each runs a test on every engine, in the default mode of its driver.
+// each runs a test on every engine, in the default mode of its driver, all engines side by side.
 func each(t *testing.T, test func(t *testing.T, e engine)) {
 	for _, e := range engines {
 		if !e.variant {
-			t.Run(e.name, func(t *testing.T) { test(t, e) })
+			t.Run(e.name, func(t *testing.T) {
+				t.Parallel()
+				test(t, e)
+			})
 		}
 	}
 }
