@@ -12,6 +12,10 @@
 // repeats it under another claim id. A row that cannot be restored is an error that names it, in lists too: a
 // list with a hole would be believed. The error is [ledger.ErrTampered].
 //
+// Where the application's data is in the same database, a run function joins by [Tx] the transaction in which the
+// ledger records how the run ended: what it wrote, the record and the outcome are committed together, or not at
+// all. [Store.Purge] removes what retention no longer asks for, and [ledger.Records] streams the audit trail.
+//
 // The package imports no driver, sets nothing outside of itself, keeps no prepared statement and no state of a
 // session, so that it works through connection poolers and in every mode of a driver. It is tested with
 // modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB. MySQL itself is not
