@@ -110,7 +110,10 @@ func (d *directory) twin(t *testing.T, change func(*sqlauthz.Options)) *sqlauthz
 // exec changes rows by hand; {x} is the name of a table.
 func (d *directory) exec(t *testing.T, query string) {
 	t.Helper()
-	_, err := d.db.ExecContext(t.Context(), strings.NewReplacer("{", d.prefix+"authz_", "}", "").Replace(query))
+	for _, table := range []string{"meta", "scopes", "actors", "grants"} {
+		query = strings.ReplaceAll(query, "{"+table+"}", d.prefix+"authz_"+table)
+	}
+	_, err := d.db.ExecContext(t.Context(), query)
 	require.NoError(t, err)
 }
 
