@@ -84,8 +84,9 @@ func (f SourceFunc) Facts(ctx context.Context, scope Scope, actors []ID) (*Facts
 	return f(ctx, scope, actors)
 }
 
-// Directory is a source that can be changed: [Memory], or one of a host's own that package authztest has
-// tested. Package registry/directory makes its changes into actions.
+// Directory is a source that can be changed: [Memory], package authz/sqlauthz, or one of a host's own that package
+// authztest has tested. Asked for the facts of no actor, it returns those of every actor of the scope. Package
+// registry/directory makes its changes into actions.
 type Directory interface {
 	Source
 

@@ -44,6 +44,7 @@ var clauses = []struct {
 }{
 	{"an unknown scope is an error", unknownScope},
 	{"every field is kept", keepsEverything},
+	{"asked for nobody it returns everybody", listsEverybody},
 	{"Edit gets what is there", editsWhatIsThere},
 	{"an error of edit changes nothing", keepsOnError},
 	{"facts that are not valid change nothing", keepsOnInvalid},
@@ -139,6 +140,11 @@ func allSet(t tb, v reflect.Value, path string) {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
 		require.True(t, f.Kind() == reflect.Bool || !f.IsZero(), "the suite never sets %s", name)
 	}
+}
+
+func listsEverybody(t tb, d authz.Directory) {
+	set(t, d, here, Full())
+	require.Len(t, facts(t, d, here).Actors, 3, "every actor of the scope")
 }
 
 func editsWhatIsThere(t tb, d authz.Directory) {

@@ -125,6 +125,20 @@ func TestSuiteCatchesBrokenDirectories(t *testing.T) {
 		c.Settings.Disabled = nil
 		return &c, nil
 	}
+	asked := func(m *authz.Memory, ctx context.Context, scope authz.Scope, ids []authz.ID) (*authz.Facts, error) {
+		f, err := m.Facts(ctx, scope, ids)
+		if err != nil {
+			return nil, err
+		}
+		c := *f
+		c.Actors = nil
+		for _, id := range ids {
+			if a := actor(f, id); a != nil {
+				c.Actors = append(c.Actors, *a)
+			}
+		}
+		return &c, nil
+	}
 	one := func(m *authz.Memory, ctx context.Context, _ authz.Scope, ids []authz.ID) (*authz.Facts, error) {
 		return m.Facts(ctx, here, ids)
 	}
@@ -144,6 +158,7 @@ func TestSuiteCatchesBrokenDirectories(t *testing.T) {
 	flaws := map[string]func() authz.Directory{
 		"an unknown scope is an error":                     func() authz.Directory { return new(naive) },
 		"every field is kept":                              func() authz.Directory { return &broken{Memory: new(authz.Memory), facts: forgets} },
+		"asked for nobody it returns everybody":            func() authz.Directory { return &broken{Memory: new(authz.Memory), facts: asked} },
 		"Edit gets what is there":                          func() authz.Directory { return &broken{Memory: new(authz.Memory), edit: blank} },
 		"an error of edit changes nothing":                 func() authz.Directory { return new(naive) },
 		"facts that are not valid change nothing":          func() authz.Directory { return new(naive) },

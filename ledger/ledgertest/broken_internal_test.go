@@ -40,6 +40,8 @@ type broken struct {
 	proposals func(context.Context, ledger.Query) ([]ledger.Proposal, error)
 	due       func(context.Context, time.Time, int) ([]ledger.Proposal, error)
 	audit     func(context.Context, ledger.AuditQuery) ([]ledger.Record, error)
+	tally     func(context.Context, ledger.TallyQuery) ([]ledger.Tally, error)
+	purge     func(context.Context, ledger.Purge) (ledger.Purged, error)
 }
 
 func or[In, Out any](replaced, sound func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
@@ -78,6 +80,14 @@ func (b *broken) Proposals(ctx context.Context, q ledger.Query) ([]ledger.Propos
 
 func (b *broken) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record, error) {
 	return or(b.audit, b.Memory.Audit)(ctx, q)
+}
+
+func (b *broken) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally, error) {
+	return or(b.tally, b.Memory.Tally)(ctx, q)
+}
+
+func (b *broken) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {
+	return or(b.purge, b.Memory.Purge)(ctx, p)
 }
 
 func (b *broken) Finish(ctx context.Context, f ledger.Finish) error {
@@ -129,7 +139,7 @@ func TestSuiteCatchesBrokenStores(t *testing.T) {
 		require.Empty(t, failures(t.Context(), c, &broken{Memory: new(ledger.Memory)}), "a sound store passes")
 	}
 	caught := map[string]bool{}
-	for _, list := range [][]flaw{decisionFlaws, useFlaws, keepingFlaws, listFlaws} {
+	for _, list := range [][]flaw{decisionFlaws, useFlaws, keepingFlaws, listFlaws, searchFlaws, purgeFlaws} {
 		for _, f := range list {
 			t.Run(f.name, func(t *testing.T) {
 				for _, name := range f.breaks {

@@ -109,12 +109,21 @@ var clauses = []clause{
 	{name: "records without a proposal are all kept", check: recordsWithoutProposal},
 	{name: "Audit filters", check: auditFilters},
 	{name: "Audit pages", check: auditPages},
+	{name: "Audit searches by people and text and time and reads backwards", check: auditSearches},
 
 	{name: "Proposals filters by state at an instant", check: listsStates},
 	{name: "Proposals filters by what was asked by whom", check: listsMatches},
 	{name: "Proposals pages newest first", check: listsPages},
+	{name: "Proposals filters by text", check: listsText},
+	{name: "Proposals filters by time", check: listsTimes},
+	{name: "Proposals looks no further than its window", check: listsWindow},
+	{name: "Tally counts by action", check: tallies},
 	{name: "Due lists what has to be verified", check: listsDue},
 	{name: "Due lists all scopes oldest first up to its limit", check: listsDueInOrder},
+
+	{name: "Purge removes what is through", check: purges},
+	{name: "Purge removes records of no proposal", check: purgesRecords},
+	{name: "Purge goes by its limit", check: purgesInSteps},
 
 	{name: "another scope's proposal is not found", check: isolatesScopes},
 	{name: "one id in two scopes is two proposals", check: isolatesEqualIDs},

@@ -72,7 +72,7 @@ func (s *store) edit(t *testing.T, id, column, value string) {
 }
 
 // tries does with a proposal all that people and the model can do, with a token from before too.
-func (l *till) tries(ctx context.Context, scope authz.Scope, id string, before registry.Redemption) map[string]error {
+func (l *cashier) tries(ctx context.Context, scope authz.Scope, id string, before registry.Redemption) map[string]error {
 	before.Scope, before.Proposal = scope, id
 	_, opens := l.desk.Open(ctx, scope, id, tina)
 	_, approves := l.desk.Approve(ctx, before)
@@ -88,13 +88,13 @@ func (l *till) tries(ctx context.Context, scope authz.Scope, id string, before r
 func TestSealedColumnsByHand(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		n := 0
 		for column, value := range sealedColumns {
 			n++
-			p, err := till.propose(t.Context(), n)
+			p, err := cashier.propose(t.Context(), n)
 			require.NoError(t, err)
-			o, err := till.desk.Open(t.Context(), "shop", p.ID, sam)
+			o, err := cashier.desk.Open(t.Context(), "shop", p.ID, sam)
 			require.NoError(t, err)
 			copied := fmt.Sprint("copy-", n)
 			values := strings.Replace(", "+rowColumns+", ", ", id, ", ", '"+copied+"', ", 1)
@@ -117,21 +117,21 @@ func TestSealedColumnsByHand(t *testing.T) {
 				id = "moved"
 			}
 			for _, id := range []string{id, copied} {
-				for name, err := range till.tries(t.Context(), scope, id, o.Redemption()) {
+				for name, err := range cashier.tries(t.Context(), scope, id, o.Redemption()) {
 					require.Equal(t, ledger.Tampered, code(t, err), "%s after %s = %s: %v", name, column, value, err)
 				}
-				_, err := till.desk.Status(t.Context(), till.model, id)
+				_, err := cashier.desk.Status(t.Context(), cashier.model, id)
 				require.ErrorIs(t, err, ledger.ErrNotFound, "Status after %s = %s", column, value)
 			}
 			if scope != "shop" || id != p.ID {
-				for name, err := range till.tries(t.Context(), "shop", p.ID, o.Redemption()) {
+				for name, err := range cashier.tries(t.Context(), "shop", p.ID, o.Redemption()) {
 					require.Equal(t, ledger.Unknown, code(t, err), "%s where the row was: %v", name, err)
 				}
 			}
 			_, err = s.exec("DELETE FROM {proposals}")
 			require.NoError(t, err)
 		}
-		require.Empty(t, till.runs(t))
+		require.Empty(t, cashier.runs(t))
 		trail, err := s.Audit(t.Context(), ledger.AuditQuery{Scope: "shop", Event: ledger.EventStarted})
 		require.NoError(t, err)
 		require.Empty(t, trail)
@@ -143,7 +143,7 @@ func TestSealedColumnsByHand(t *testing.T) {
 func TestOpenColumnsByHand(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		n := 0
 		turns := map[string][]string{"all": nil}
 		for column, values := range openColumns {
@@ -157,21 +157,21 @@ func TestOpenColumnsByHand(t *testing.T) {
 			var open, ran, dismissed ledger.Proposal
 			var err error
 			for i, p := range []*ledger.Proposal{&open, &ran, &dismissed} {
-				*p, err = till.propose(t.Context(), n+i)
+				*p, err = cashier.propose(t.Context(), n+i)
 				require.NoError(t, err)
 			}
-			o, err := till.desk.Open(t.Context(), "shop", ran.ID, sam)
+			o, err := cashier.desk.Open(t.Context(), "shop", ran.ID, sam)
 			require.NoError(t, err)
 			before := o.Redemption()
-			require.NoError(t, till.approve(t.Context(), ran.ID, sam))
-			require.NoError(t, till.desk.Dismiss(t.Context(), "shop", dismissed.ID, tina, "no"))
+			require.NoError(t, cashier.approve(t.Context(), ran.ID, sam))
+			require.NoError(t, cashier.desk.Dismiss(t.Context(), "shop", dismissed.ID, tina, "no"))
 			try := func() {
 				for _, p := range []ledger.Proposal{open, ran, dismissed} {
 					for _, person := range []authz.Person{sam, tina} {
-						_ = till.approve(t.Context(), p.ID, person)
+						_ = cashier.approve(t.Context(), p.ID, person)
 					}
 				}
-				_, _ = till.desk.Approve(t.Context(), before)
+				_, _ = cashier.desk.Approve(t.Context(), before)
 			}
 			for _, value := range values {
 				for _, p := range []ledger.Proposal{open, ran, dismissed} {
@@ -190,9 +190,9 @@ func TestOpenColumnsByHand(t *testing.T) {
 			}
 			row, err := s.Proposal(t.Context(), "shop", ran.ID)
 			require.NoError(t, err)
-			require.Equal(t, ledger.StateProposed, row.State(till.reg.Now()), "the row says that it is open")
+			require.Equal(t, ledger.StateProposed, row.State(cashier.reg.Now()), "the row says that it is open")
 			try()
-			runs := till.runs(t)
+			runs := cashier.runs(t)
 			require.Len(t, runs[ran.ID], 1, "%s: what ran never runs again", column)
 			require.LessOrEqual(t, len(runs[open.ID]), 1, "%s: what is open runs once at most", column)
 			require.Empty(t, runs[dismissed.ID], "%s: what was dismissed never runs", column)
@@ -205,12 +205,12 @@ func TestOpenColumnsByHand(t *testing.T) {
 func TestForeignScopes(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		there, err := authz.NewSession("depot", "assistant", authz.For(olga))
 		require.NoError(t, err)
-		foreign, err := till.desk.Propose(t.Context(), registry.Call{Session: there, Action: "pay_refund", Params: []byte(`{"order":"W42","cents":1}`)})
+		foreign, err := cashier.desk.Propose(t.Context(), registry.Call{Session: there, Action: "pay_refund", Params: []byte(`{"order":"W42","cents":1}`)})
 		require.NoError(t, err)
-		o, err := till.desk.Open(t.Context(), "depot", foreign.Proposal.ID, sam)
+		o, err := cashier.desk.Open(t.Context(), "depot", foreign.Proposal.ID, sam)
 		require.NoError(t, err)
 		const random = "019b8d62-7e68-7000-8000-123456789abc"
 		type seen struct {
@@ -218,7 +218,7 @@ func TestForeignScopes(t *testing.T) {
 			records []string
 		}
 		look := func(id string) seen {
-			till := s.till(t, s) // which has counted no refusals yet
+			cashier := s.cashier(t, s) // which has counted no refusals yet
 			at, err := s.Audit(t.Context(), ledger.AuditQuery{Scope: "shop", Newest: true, Limit: 1})
 			require.NoError(t, err)
 			last := int64(0)
@@ -226,15 +226,15 @@ func TestForeignScopes(t *testing.T) {
 				last = at[0].Seq
 			}
 			out := seen{errors: map[string]string{}}
-			for name, err := range till.tries(t.Context(), "shop", id, o.Redemption()) {
+			for name, err := range cashier.tries(t.Context(), "shop", id, o.Redemption()) {
 				require.Error(t, err)
 				out.errors[name] = strings.ReplaceAll(err.Error(), id, "ID")
 			}
-			_, err = till.desk.Status(t.Context(), till.model, id)
+			_, err = cashier.desk.Status(t.Context(), cashier.model, id)
 			require.ErrorIs(t, err, ledger.ErrNotFound)
 			for name, change := range map[string]func(context.Context) error{
 				"claim": func(ctx context.Context) error {
-					_, err := s.Claim(ctx, ledger.Claim{Scope: "shop", Proposal: id, ID: "c", At: till.reg.Now()})
+					_, err := s.Claim(ctx, ledger.Claim{Scope: "shop", Proposal: id, ID: "c", At: cashier.reg.Now()})
 					return err
 				},
 				"finish": func(ctx context.Context) error {
@@ -257,7 +257,7 @@ func TestForeignScopes(t *testing.T) {
 		}
 		require.Equal(t, look(random), look(foreign.Proposal.ID))
 		require.Equal(t, look("moved"), look(foreign.Proposal.ID))
-		rows := s.agree(t, "depot", till.runs(t))
+		rows := s.agree(t, "depot", cashier.runs(t))
 		require.Equal(t, ledger.Undecided, rows[foreign.Proposal.ID].Decision)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 )
 
 // Warning is a setting of the database under which the ledger does not keep what it promises.
@@ -29,7 +31,7 @@ func (s *Store) Check(ctx context.Context) ([]Warning, error) {
 		return nil, fmt.Errorf("sqlledger: check: %w", err)
 	}
 	defer func() { _ = conn.Close() }()
-	m, err := s.schema(ctx, conn)
+	m, err := s.db.Recorded(ctx, conn)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("%w: their version is not recorded; call Migrate", ErrSchema)
@@ -37,8 +39,8 @@ func (s *Store) Check(ctx context.Context) ([]Warning, error) {
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("sqlledger: check, before Migrate: %w", err)
-	case m.Version < version:
-		return nil, fmt.Errorf("%w: they have version %d, and this program needs %d; call Migrate", ErrSchema, m.Version, version)
+	case m.Version < tables.Version:
+		return nil, fmt.Errorf("%w: they have version %d, and this program needs %d; call Migrate", ErrSchema, m.Version, tables.Version)
 	}
 	c := &checker{value: func(query string) (string, error) {
 		row, err := conn.QueryxContext(ctx, query)
@@ -69,7 +71,7 @@ func (s *Store) Check(ctx context.Context) ([]Warning, error) {
 	case PostgreSQL:
 		c.postgresql()
 	case MySQL:
-		c.mysql(names(s.options.Prefix).Replace("{proposals}"))
+		c.mysql(sqlkit.Names(s.db.Options.Prefix).Replace("{proposals}"))
 	}
 	if c.err != nil {
 		return nil, fmt.Errorf("sqlledger: check: %w", c.err)

@@ -237,7 +237,7 @@ func TestCutAtEveryStatementOfAUnit(t *testing.T) {
 func TestRedeemCutAtEveryStatement(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		near := s.till(t, s)
+		near := s.cashier(t, s)
 		answered, refused := 0, 0
 		for k := 1; ; k++ {
 			calls := 0
@@ -245,7 +245,7 @@ func TestRedeemCutAtEveryStatement(t *testing.T) {
 				p, err := near.propose(t.Context(), 2*k+map[bool]int{true: 1}[after])
 				require.NoError(t, err)
 				calls = 0
-				far, err := newTill((&brittle{fail: nth(k, after, &calls)}).over(t, s), near.paid)
+				far, err := newCashier((&brittle{fail: nth(k, after, &calls)}).over(t, s), near.paid)
 				require.NoError(t, err)
 				err = far.approve(t.Context(), p.ID, sam)
 				ran := len(near.runs(t)[p.ID])

@@ -8,30 +8,31 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // Claim implements [ledger.Store].
 func (s *Store) Claim(ctx context.Context, claim ledger.Claim) (ledger.Proposal, error) {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &claim.Record)
-	id, by, grant := e.short("the claim", claim.ID), e.short("who decides", string(claim.By)), ""
+	id, by, grant := e.Short("the claim", claim.ID), e.Short("who decides", string(claim.By)), ""
 	if claim.Use != nil {
-		grant = e.short("the grant", claim.Use.Grant)
+		grant = e.Short("the grant", claim.Use.Grant)
 	}
-	if e.err != nil {
-		return ledger.Proposal{}, e.err
+	if e.Err != nil {
+		return ledger.Proposal{}, e.Err
 	}
 	c, err := s.newChange(record)
 	if err != nil {
 		return ledger.Proposal{}, err
 	}
-	scope, proposal := keep(string(claim.Scope)), keep(claim.Proposal)
+	scope, proposal := sqlkit.Keep(string(claim.Scope)), sqlkit.Keep(claim.Proposal)
 	var won *ledger.Proposal
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		won = nil
 		p, err := s.compareAndSet(ctx, tx, scope, proposal, s.sql.claim,
-			by, micros(claim.At), id, micros(claim.RunBy), grant, scope, proposal, micros(claim.At))
+			by, sqlkit.Micros(claim.At), id, sqlkit.Micros(claim.RunBy), grant, scope, proposal, sqlkit.Micros(claim.At))
 		if err != nil {
 			return err
 		}
@@ -48,14 +49,14 @@ func (s *Store) Claim(ctx context.Context, claim ledger.Claim) (ledger.Proposal,
 	}
 	err = ledger.ErrConflict
 	if claim.ID != "" {
-		err = s.apply(ctx, c)
+		err = s.db.Apply(ctx, c)
 	} else if err := ctx.Err(); err != nil {
 		return ledger.Proposal{}, err
 	}
 	switch {
 	case err == nil && won != nil:
 		return *won, nil
-	case err != nil && faultOf(err) != decided:
+	case err != nil && s.db.FaultOf(err) != sqlkit.Refused:
 		return ledger.Proposal{}, err
 	}
 	p, err := s.standing(ctx, claim.Scope, claim.Proposal, err)
@@ -81,7 +82,7 @@ func (s *Store) use(ctx context.Context, tx *sqlx.Tx, scope, grant string, c *le
 	if c.Use.Limit > 0 && used >= int64(c.Use.Limit) {
 		return ledger.ErrGrantSpent
 	}
-	_, err := tx.ExecContext(ctx, s.sql.insertUse, scope, grant, used+1, keep(c.Proposal), keep(c.ID), micros(c.At))
+	_, err := tx.ExecContext(ctx, s.sql.insertUse, scope, grant, used+1, sqlkit.Keep(c.Proposal), sqlkit.Keep(c.ID), sqlkit.Micros(c.At))
 	return err
 }
 
@@ -91,11 +92,11 @@ func (s *Store) Dismiss(ctx context.Context, d ledger.Dismissal) (ledger.Proposa
 	if err != nil {
 		return ledger.Proposal{}, err
 	}
-	err = s.apply(ctx, c.change)
+	err = s.db.Apply(ctx, c.Change)
 	switch {
 	case err == nil && c.left != nil:
 		return *c.left, nil
-	case err != nil && faultOf(err) != decided:
+	case err != nil && s.db.FaultOf(err) != sqlkit.Refused:
 		return ledger.Proposal{}, err
 	}
 	p, err := s.standing(ctx, d.Scope, d.Proposal, err)
@@ -104,26 +105,26 @@ func (s *Store) Dismiss(ctx context.Context, d ledger.Dismissal) (ledger.Proposa
 
 // dismissal is the change that dismisses a proposal, and what its last try left.
 type dismissal struct {
-	*change
+	*sqlkit.Change
 	left *ledger.Proposal
 }
 
 func (s *Store) dismissal(d ledger.Dismissal) (*dismissal, error) {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &d.Record)
-	by, note := e.short("who decides", string(d.By)), e.long("the note", d.Note)
-	if e.err != nil {
-		return nil, e.err
+	by, note := e.Short("who decides", string(d.By)), e.Long("the note", d.Note)
+	if e.Err != nil {
+		return nil, e.Err
 	}
 	c, err := s.newChange(record)
 	if err != nil {
 		return nil, err
 	}
-	scope, proposal := keep(string(d.Scope)), keep(d.Proposal)
-	made := &dismissal{change: c}
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	scope, proposal := sqlkit.Keep(string(d.Scope)), sqlkit.Keep(d.Proposal)
+	made := &dismissal{Change: c}
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		made.left = nil
-		p, err := s.compareAndSet(ctx, tx, scope, proposal, s.sql.dismiss, by, micros(d.At), note, scope, proposal)
+		p, err := s.compareAndSet(ctx, tx, scope, proposal, s.sql.dismiss, by, sqlkit.Micros(d.At), note, scope, proposal)
 		if err != nil {
 			return err
 		}
@@ -168,40 +169,40 @@ func applied(r sql.Result, err error) error {
 
 // Finish implements [ledger.Store].
 func (s *Store) Finish(ctx context.Context, f ledger.Finish) error {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &f.Record)
 	args := finishing(e, &f)
 	return s.update(ctx, e, record, f.Scope, f.Proposal, f.Outcome == ledger.Running, s.sql.finish, args)
 }
 
 // finishing are the parameters of the statement that records an outcome.
-func finishing(e *encoder, f *ledger.Finish) []any {
+func finishing(e *sqlkit.Encoder, f *ledger.Finish) []any {
 	return []any{
-		string(f.Outcome), micros(f.At), e.long("the result", string(f.Result)), e.long("the error", f.Error), e.long("what is told", f.Told),
-		number(f.Baseline), e.long("why it is unmeasured", f.Unmeasured), micros(f.VerifyAt), keep(string(f.Scope)), keep(f.Proposal), keep(f.Claim),
+		string(f.Outcome), sqlkit.Micros(f.At), e.Long("the result", string(f.Result)), e.Long("the error", f.Error), e.Long("what is told", f.Told),
+		sqlkit.Number(f.Baseline), e.Long("why it is unmeasured", f.Unmeasured), sqlkit.Micros(f.VerifyAt), sqlkit.Keep(string(f.Scope)), sqlkit.Keep(f.Proposal), sqlkit.Keep(f.Claim),
 	}
 }
 
 // Verify implements [ledger.Store].
 func (s *Store) Verify(ctx context.Context, v ledger.Verification) error {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &v.Record)
 	args := []any{
-		string(v.Verdict), number(v.Measured), micros(v.At), e.long("why it is unmeasured", v.Why), keep(string(v.Scope)), keep(v.Proposal),
+		string(v.Verdict), sqlkit.Number(v.Measured), sqlkit.Micros(v.At), e.Long("why it is unmeasured", v.Why), sqlkit.Keep(string(v.Scope)), sqlkit.Keep(v.Proposal),
 	}
 	return s.update(ctx, e, record, v.Scope, v.Proposal, v.Verdict == ledger.Unverified, s.sql.verify, args)
 }
 
 // update applies a compare-and-set with its record; refused is one that would set nothing.
-func (s *Store) update(ctx context.Context, e *encoder, record *recordRow, scope authz.Scope, id string, refused bool, query string, args []any) error {
-	if e.err != nil {
-		return e.err
+func (s *Store) update(ctx context.Context, e *sqlkit.Encoder, record *recordRow, scope authz.Scope, id string, refused bool, query string, args []any) error {
+	if e.Err != nil {
+		return e.Err
 	}
 	c, err := s.newChange(record)
 	if err != nil {
 		return err
 	}
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		if err := applied(tx.ExecContext(ctx, query, args...)); err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (s *Store) update(ctx context.Context, e *encoder, record *recordRow, scope
 	}
 	err = ledger.ErrConflict
 	if !refused {
-		err = s.apply(ctx, c)
+		err = s.db.Apply(ctx, c)
 	} else if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -224,16 +225,16 @@ var none sql.NullString
 
 // Append implements [ledger.Store].
 func (s *Store) Append(ctx context.Context, r ledger.Record) error {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &r)
-	if e.err != nil {
-		return e.err
+	if e.Err != nil {
+		return e.Err
 	}
 	c, err := s.newChange(record)
 	if err != nil {
 		return err
 	}
-	c.locks = false // a second try would write a second record
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error { return s.insertRecord(ctx, tx, c, record, none) }
-	return s.apply(ctx, c)
+	c.Locks = false // a second try would write a second record
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error { return s.insertRecord(ctx, tx, c, record, none) }
+	return s.db.Apply(ctx, c)
 }

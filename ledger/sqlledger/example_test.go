@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/ledger/ledgertest"
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
+	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // A ledger in a SQLite file. Two people click at the same time, the process ends, and another one opens the file:
@@ -77,6 +79,29 @@ func Example() {
 	// click-1 may run
 	// click-2 is too late
 	// after a restart: click-1 has it; ledger: not applied
+}
+
+// What the refund writes is committed together with the record that it succeeded, or not at all: a process that dies in
+// between has refunded nothing. The claim was committed before.
+func ExampleTx() {
+	type Refund struct {
+		Order string `json:"order"`
+		Cents int64  `json:"cents" jsonschema:"minimum=1"`
+	}
+	refund := registry.Define("refund_order", registry.Spec[Refund]{
+		Description: "Refund part of an order.", Permission: "refunds:edit", Mode: authz.Propose,
+	}, func(ctx context.Context, p Refund) (string, error) {
+		tx, err := sqlledger.Tx(ctx) // from here on the run shares the ledger's transaction
+		if err != nil {
+			return "", err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE orders SET paid = paid - ? WHERE id = ?", p.Cents, p.Order); err != nil {
+			return "", err
+		}
+		return "refunded", nil
+	})
+	fmt.Println(refund.Name, "waits for a person:", refund.Mode)
+	// Output: refund_order waits for a person: propose
 }
 
 // The statements that make the tables, for those who review or apply them by other means.

@@ -65,41 +65,41 @@ func TestErrorsOfServers(t *testing.T) {
 		}
 		s := e.open(t)
 		s.db.SetMaxOpenConns(1)
-		till := s.till(t, e.twin(t, s, func(o *sqlledger.Options) { o.Timeout = 400 * time.Millisecond }))
+		cashier := s.cashier(t, e.twin(t, s, func(o *sqlledger.Options) { o.Timeout = 400 * time.Millisecond }))
 		n := 0
 		for _, code := range passing[e.dialect] {
 			for _, event := range []ledger.Event{ledger.EventProposed, ledger.EventStarted, ledger.EventFinished} {
 				n++
 				heal := s.inject(t, event, injection{code, 2})
-				p, err := till.propose(t.Context(), n)
+				p, err := cashier.propose(t.Context(), n)
 				require.NoError(t, err, "%s at %s", code, event)
-				require.NoError(t, till.approve(t.Context(), p.ID, sam), "%s at %s", code, event)
+				require.NoError(t, cashier.approve(t.Context(), p.ID, sam), "%s at %s", code, event)
 				heal()
 			}
 		}
 		runs := n
-		require.Len(t, till.runs(t), runs)
+		require.Len(t, cashier.runs(t), runs)
 		for _, c := range lasting[e.dialect] {
 			n++
 			heal := s.inject(t, ledger.EventProposed, injection{c, forever})
-			_, err := till.propose(t.Context(), n)
+			_, err := cashier.propose(t.Context(), n)
 			require.Equal(t, ledger.Unrecorded, code(t, err), c)
 			heal()
 
-			p, err := till.propose(t.Context(), n)
+			p, err := cashier.propose(t.Context(), n)
 			require.NoError(t, err)
 			heal = s.inject(t, ledger.EventStarted, injection{c, forever})
-			require.Equal(t, ledger.Unrecorded, code(t, till.approve(t.Context(), p.ID, sam)), c)
-			require.Empty(t, till.runs(t)[p.ID], c)
+			require.Equal(t, ledger.Unrecorded, code(t, cashier.approve(t.Context(), p.ID, sam)), c)
+			require.Empty(t, cashier.runs(t)[p.ID], c)
 			heal()
 			heal = s.inject(t, ledger.EventFinished, injection{c, forever})
-			require.Equal(t, ledger.Interrupted, code(t, till.approve(t.Context(), p.ID, sam)), "%s: it ran, and its end is not on record", c)
+			require.Equal(t, ledger.Interrupted, code(t, cashier.approve(t.Context(), p.ID, sam)), "%s: it ran, and its end is not on record", c)
 			heal()
-			require.Equal(t, ledger.Spent, code(t, till.approve(t.Context(), p.ID, tina)), c)
+			require.Equal(t, ledger.Spent, code(t, cashier.approve(t.Context(), p.ID, tina)), c)
 			runs++
-			require.Len(t, till.runs(t), runs)
+			require.Len(t, cashier.runs(t), runs)
 		}
-		s.agree(t, "shop", till.runs(t))
+		s.agree(t, "shop", cashier.runs(t))
 	})
 }
 
@@ -112,21 +112,21 @@ func TestLockedOut(t *testing.T) {
 			sqlledger.SQLite:     strings.Replace(direct, "busy_timeout(5000)", "busy_timeout(1)", 1),
 			sqlledger.PostgreSQL: with("lock_timeout=10")(direct), sqlledger.MySQL: with("innodb_lock_wait_timeout=0")(direct),
 		}[e.dialect]
-		till := s.till(t, e.twin(t, s, func(o *sqlledger.Options) { o.Timeout = 2 * time.Second }))
+		cashier := s.cashier(t, e.twin(t, s, func(o *sqlledger.Options) { o.Timeout = 2 * time.Second }))
 		s.dsn = direct
-		p, err := till.propose(t.Context(), 1)
+		p, err := cashier.propose(t.Context(), 1)
 		require.NoError(t, err)
 		tx, err := e.connect(t, s.dsn).Begin()
 		require.NoError(t, err)
 		_, err = tx.Exec(s.q("UPDATE {proposals} SET note = 'x'"))
 		require.NoError(t, err)
-		refused := till.approve(t.Context(), p.ID, sam)
+		refused := cashier.approve(t.Context(), p.ID, sam)
 		require.Equal(t, ledger.Unrecorded, code(t, refused))
 		require.NotErrorIs(t, refused, sqlledger.ErrInDoubt, "the engine has said that it did nothing")
 		require.NoError(t, tx.Rollback())
-		require.NoError(t, till.approve(t.Context(), p.ID, sam))
-		require.Len(t, till.runs(t), 1)
-		s.agree(t, "shop", till.runs(t))
+		require.NoError(t, cashier.approve(t.Context(), p.ID, sam))
+		require.Len(t, cashier.runs(t), 1)
+		s.agree(t, "shop", cashier.runs(t))
 	})
 }
 
@@ -134,7 +134,7 @@ func TestLockedOut(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		near := s.till(t, s)
+		near := s.cashier(t, s)
 		p, err := near.propose(t.Context(), 1)
 		require.NoError(t, err)
 		direct := s.dsn
@@ -142,7 +142,7 @@ func TestReadOnly(t *testing.T) {
 			sqlledger.SQLite: strings.Replace(direct, "?", "?mode=ro&", 1), sqlledger.PostgreSQL: with("default_transaction_read_only=on")(direct),
 			sqlledger.MySQL: with("tx_read_only=1")(direct),
 		}[e.dialect]
-		far, err := newTill(e.twin(t, s, nil), near.paid)
+		far, err := newCashier(e.twin(t, s, nil), near.paid)
 		require.NoError(t, err)
 		s.dsn = direct
 		require.Equal(t, ledger.Unrecorded, code(t, far.approve(t.Context(), p.ID, sam)))
@@ -157,11 +157,11 @@ func TestReadOnly(t *testing.T) {
 func TestRefundsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := engines[0].open(t)
-	till := s.till(t, s)
+	cashier := s.cashier(t, s)
 	var rows []ledger.Proposal
 	for n := range 12 {
-		p, err := till.desk.Propose(t.Context(), registry.Call{
-			Session: till.model, Action: "pay_refund", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d,"why":%q}`, n, strings.Repeat("x", 3000)),
+		p, err := cashier.desk.Propose(t.Context(), registry.Call{
+			Session: cashier.model, Action: "pay_refund", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d,"why":%q}`, n, strings.Repeat("x", 3000)),
 		})
 		require.NoError(t, err)
 		rows = append(rows, p.Proposal)
@@ -172,27 +172,27 @@ func TestRefundsOnAFullDisk(t *testing.T) {
 	for more := range 4 { // so that the disk is full at the claim, and at the record of the end
 		direct := s.dsn
 		s.dsn += fmt.Sprintf("&_pragma=max_page_count(%d)", pages+more) // of each connection
-		full, err := newTill(engines[0].twin(t, s, nil), till.paid)
+		full, err := newCashier(engines[0].twin(t, s, nil), cashier.paid)
 		require.NoError(t, err)
 		s.dsn = direct
 		for _, p := range rows {
 			switch code(t, full.approve(t.Context(), p.ID, sam)) {
 			case ledger.Unrecorded:
 				refused++
-				require.Empty(t, till.runs(t)[p.ID])
+				require.Empty(t, cashier.runs(t)[p.ID])
 			case ledger.Interrupted:
 				interrupted++
 			}
 		}
-		s.agree(t, "shop", till.runs(t))
+		s.agree(t, "shop", cashier.runs(t))
 	}
 	require.Positive(t, refused)
 	require.Positive(t, interrupted)
 	for _, p := range rows {
-		_ = till.approve(t.Context(), p.ID, tina)
-		require.Len(t, till.runs(t)[p.ID], 1)
+		_ = cashier.approve(t.Context(), p.ID, tina)
+		require.Len(t, cashier.runs(t)[p.ID], 1)
 	}
-	s.agree(t, "shop", till.runs(t))
+	s.agree(t, "shop", cashier.runs(t))
 	t.Logf("%d refused, %d interrupted", refused, interrupted)
 }
 
@@ -206,12 +206,12 @@ func TestDefaultOfSerializable(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			s := e.open(t)
-			till := s.till(t, s)
+			cashier := s.cashier(t, s)
 			for n := range 3 {
-				p, err := till.propose(t.Context(), n)
+				p, err := cashier.propose(t.Context(), n)
 				require.NoError(t, err)
 				won := 0
-				for _, err := range together(24, func(int) error { return till.approve(t.Context(), p.ID, sam) }) {
+				for _, err := range together(24, func(int) error { return cashier.approve(t.Context(), p.ID, sam) }) {
 					if err == nil {
 						won++
 					} else {
@@ -220,8 +220,8 @@ func TestDefaultOfSerializable(t *testing.T) {
 				}
 				require.Equal(t, 1, won)
 			}
-			require.Len(t, till.runs(t), 3)
-			s.agree(t, "shop", till.runs(t))
+			require.Len(t, cashier.runs(t), 3)
+			s.agree(t, "shop", cashier.runs(t))
 		})
 	}
 }
@@ -230,10 +230,10 @@ func TestDefaultOfSerializable(t *testing.T) {
 func TestClockJumps(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		one := s.till(t, s)
-		two, err := newTill(e.twin(t, s, nil), one.paid)
+		one := s.cashier(t, s)
+		two, err := newCashier(e.twin(t, s, nil), one.paid)
 		require.NoError(t, err)
-		set := func(l *till, d time.Duration) { l.clock.Store(ledgertest.At(d).UnixMicro()) }
+		set := func(l *cashier, d time.Duration) { l.clock.Store(ledgertest.At(d).UnixMicro()) }
 
 		p, err := one.propose(t.Context(), 1)
 		require.NoError(t, err)
@@ -252,8 +252,8 @@ func TestClockJumps(t *testing.T) {
 			p, err := one.propose(t.Context(), 100+n)
 			require.NoError(t, err)
 			set(two, time.Duration(n-4)*2*time.Minute)
-			tills := []*till{one, two}
-			for _, err := range together(8, func(i int) error { return tills[i%2].approve(t.Context(), p.ID, sam) }) {
+			cashiers := []*cashier{one, two}
+			for _, err := range together(8, func(i int) error { return cashiers[i%2].approve(t.Context(), p.ID, sam) }) {
 				require.Contains(t, []ledger.Code{"", ledger.Spent, ledger.WasExpired}, code(t, err))
 			}
 			require.Len(t, one.runs(t)[p.ID], 1)

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // Proposal implements [ledger.Store].
 func (s *Store) Proposal(ctx context.Context, scope authz.Scope, id string) (ledger.Proposal, error) {
-	if err := s.free(ctx); err != nil {
+	if err := s.db.Free(ctx); err != nil {
 		return ledger.Proposal{}, err
 	}
 	var row proposalRow
-	err := s.db.GetContext(ctx, &row, s.sql.proposal, keep(string(scope)), keep(id))
+	err := s.db.GetContext(ctx, &row, s.sql.proposal, sqlkit.Keep(string(scope)), sqlkit.Keep(id))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ledger.Proposal{}, ledger.ErrNotFound
@@ -42,7 +43,7 @@ func (w *where) add(condition string, args ...any) {
 // equal adds a filter, unless it is empty.
 func (w *where) equal(column, value string) {
 	if value != "" {
-		w.add(column+" = ?", keep(value))
+		w.add(column+" = ?", sqlkit.Keep(value))
 	}
 }
 
@@ -57,10 +58,10 @@ func (w *where) String() string {
 // within adds the bounds of an instant, unless they are zero.
 func (w *where) within(column string, since, until time.Time) {
 	if !since.IsZero() {
-		w.add(column+" >= ?", micros(since))
+		w.add(column+" >= ?", sqlkit.Micros(since))
 	}
 	if !until.IsZero() {
-		w.add(column+" < ?", micros(until))
+		w.add(column+" < ?", sqlkit.Micros(until))
 	}
 }
 
@@ -78,7 +79,7 @@ func (w *where) has(d Dialect, text string, columns ...string) {
 	either := make([]string, len(columns))
 	args := make([]any, len(columns))
 	for i, column := range columns {
-		either[i], args[i] = fmt.Sprintf(find, column), keep(text)
+		either[i], args[i] = fmt.Sprintf(find, column), sqlkit.Keep(text)
 	}
 	w.add("("+strings.Join(either, " OR ")+")", args...)
 }
@@ -95,11 +96,11 @@ type selection struct {
 func (s *Store) query(columns, table string, q *selection, limit int) (string, []any) {
 	if q.window <= 0 {
 		q.reach.add(q.match.String(), q.match.args...)
-		return s.text("SELECT " + columns + " FROM " + table + " WHERE " + q.reach.String() + q.order + " LIMIT ?"), append(q.reach.args, page(limit))
+		return s.db.Text("SELECT " + columns + " FROM " + table + " WHERE " + q.reach.String() + q.order + " LIMIT ?"), append(q.reach.args, page(limit))
 	}
 	inner := "SELECT " + columns + " FROM " + table + " WHERE " + q.reach.String() + q.order + " LIMIT ?"
 	args := append(append(q.reach.args, q.window), q.match.args...)
-	return s.text("SELECT " + columns + " FROM (" + inner + ") AS w WHERE " + q.match.String() + q.order + " LIMIT ?"), append(args, page(limit))
+	return s.db.Text("SELECT " + columns + " FROM (" + inner + ") AS w WHERE " + q.match.String() + q.order + " LIMIT ?"), append(args, page(limit))
 }
 
 const newestFirst = " ORDER BY created_at DESC, id DESC"
@@ -107,15 +108,15 @@ const newestFirst = " ORDER BY created_at DESC, id DESC"
 // Proposals implements [ledger.Store].
 func (s *Store) Proposals(ctx context.Context, q ledger.Query) ([]ledger.Proposal, error) {
 	l := selection{order: newestFirst, window: q.Window}
-	l.reach.add("scope = ?", keep(string(q.Scope)))
+	l.reach.add("scope = ?", sqlkit.Keep(string(q.Scope)))
 	l.reach.within("created_at", q.Since, q.Until)
 	if (q.Before != ledger.Cursor{}) {
 		// MySQL does not use an index for a comparison of pairs, every database does for this one.
-		at := micros(q.Before.CreatedAt)
-		l.reach.add("created_at <= ? AND (created_at < ? OR id < ?)", at, at, keep(q.Before.ID))
+		at := sqlkit.Micros(q.Before.CreatedAt)
+		l.reach.add("created_at <= ? AND (created_at < ? OR id < ?)", at, at, sqlkit.Keep(q.Before.ID))
 	}
 	index := "list"
-	if inStates(&l.match, q) {
+	if inStates(&l.match, q) && q.Window <= 0 {
 		index = "pending"
 	}
 	l.match.equal("actor", string(q.Actor))
@@ -134,7 +135,7 @@ func inStates(w *where, q ledger.Query) (undecided bool) {
 	if len(q.States) == 0 {
 		return false
 	}
-	at := micros(q.At)
+	at := sqlkit.Micros(q.At)
 	only := func(states ...ledger.State) bool {
 		return !slices.ContainsFunc(q.States, func(s ledger.State) bool { return !slices.Contains(states, s) })
 	}
@@ -142,7 +143,7 @@ func inStates(w *where, q ledger.Query) (undecided bool) {
 		w.add("decision = ''") // so that the index can be used
 	}
 	if only(ledger.StateProposed) {
-		w.add("created_at > ? - COALESCE((SELECT life FROM {scopes} WHERE scope = ?), 9000000000000000000)", at, keep(string(q.Scope)))
+		w.add("created_at > ? - COALESCE((SELECT life FROM {scopes} WHERE scope = ?), 9000000000000000000)", at, sqlkit.Keep(string(q.Scope)))
 	}
 	var either []string
 	var args []any
@@ -178,11 +179,11 @@ func stateSQL(s ledger.State) (condition string, instants int) {
 
 // Due implements [ledger.Store].
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]ledger.Proposal, error) {
-	return s.selectProposals(ctx, s.sql.due, micros(now), page(limit))
+	return s.selectProposals(ctx, s.sql.due, sqlkit.Micros(now), page(limit))
 }
 
 func (s *Store) selectProposals(ctx context.Context, query string, args ...any) ([]ledger.Proposal, error) {
-	if err := s.free(ctx); err != nil {
+	if err := s.db.Free(ctx); err != nil {
 		return nil, err
 	}
 	var rows []proposalRow
@@ -207,7 +208,7 @@ func (s *Store) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record
 	if q.Newest {
 		l.order = " ORDER BY seq DESC"
 	}
-	l.reach.add("scope = ?", keep(string(q.Scope)))
+	l.reach.add("scope = ?", sqlkit.Keep(string(q.Scope)))
 	l.reach.add("seq > ?", q.After)
 	if q.Before != 0 {
 		l.reach.add("seq < ?", q.Before)
@@ -223,11 +224,11 @@ func (s *Store) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record
 	l.match.within("at", q.Since, q.Until)
 	l.match.has(s.dialect, q.Text, "actor", "principal", "operator", "action", "params", "proposal", "reason", "error")
 	index := "list"
-	if q.Proposal != "" {
+	if q.Proposal != "" && q.Window <= 0 {
 		index = "proposal"
 	}
 	query, args := s.query("seq, "+recordColumns, "{records}"+s.dialect.by(index), &l, q.Limit)
-	if err := s.free(ctx); err != nil {
+	if err := s.db.Free(ctx); err != nil {
 		return nil, err
 	}
 	var rows []recordRow

@@ -161,10 +161,15 @@ func TestPlansOfServers(t *testing.T) {
 			{"expired", list(middle, ledger.StateExpired), plan{[]string{"Backward using {proposals_pending}"}, []string{"range pending 522"}}},
 			{"all", list(middle), plan{[]string{"Backward using {proposals_list}"}, []string{"range list 265"}}},
 			{"verified", list(middle, ledger.StateVerified), plan{[]string{"Backward using {proposals_list}"}, []string{"range list 265"}}},
+			{"pending of the newest", func() error {
+				_, err := x.Proposals(ctx, ledger.Query{Scope: "shop", States: []ledger.State{ledger.StateProposed}, At: now, Before: middle, Window: 100})
+				return err
+			}, plan{[]string{"Backward using {proposals_list}"}, []string{"range list 265"}}},
 			{"due", func() error { _, err := x.Due(ctx, now, 50); return err }, plan{[]string{"using {proposals_due}"}, []string{"range due 9"}}},
 			{"audit", audit(ledger.AuditQuery{After: 20_000}), plan{[]string{"Scan using {records_list}"}, []string{"range list 265"}}},
 			{"audit backwards", audit(ledger.AuditQuery{Before: 20_000, Newest: true}), plan{[]string{"Backward using {records_list}"}, []string{"range list 265"}}},
 			{"audit of a proposal", audit(ledger.AuditQuery{Proposal: "old-000010001"}), plan{[]string{"using {records_proposal}"}, []string{"range proposal 522"}}},
+			{"audit of a proposal among the first", audit(ledger.AuditQuery{Proposal: "old-000010001", After: 20_000, Window: 10}), plan{[]string{"Scan using {records_list}"}, []string{"range list 265"}}},
 			{"propose", func() error {
 				e := ledgertest.NewEntry("shop", 3)
 				e.Limits = ledger.Limits{Session: 99_999, Principal: 99_999, Scope: 99_999}

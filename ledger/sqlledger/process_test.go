@@ -23,15 +23,15 @@ import (
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
-// The children that work at a till learn from their environment what to do.
-const tillVariable = "SALLYPORT_TEST_TILL"
+// The children that are cashiers learn from their environment what to do.
+const cashierVariable = "SALLYPORT_TEST_CASHIER"
 
 // callers is how many people or calls of a model each child is at once.
 const callers = 32
 
-// tillChild is a process of its own over the tables of the test that started it. It says "here" where it is to be
+// cashierChild is a process of its own over the tables of the test that started it. It says "here" where it is to be
 // killed, and "done" at its end.
-func tillChild(task string) error {
+func cashierChild(task string) error {
 	field := strings.Split(task, "\n")
 	job, paid := field[0], field[4]
 	e := engines[slices.IndexFunc(engines, func(e engine) bool { return e.name == field[1] })]
@@ -65,16 +65,16 @@ func tillChild(task string) error {
 	if err != nil {
 		return err
 	}
-	till, err := newTill(s, paid)
+	cashier, err := newCashier(s, paid)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
 	if job == "pay" {
-		till.step = step
-		p, err := till.propose(ctx, at)
+		cashier.step = step
+		p, err := cashier.propose(ctx, at)
 		if err == nil {
-			err = till.approve(ctx, p.ID, sam)
+			err = cashier.approve(ctx, p.ID, sam)
 		}
 		if err == nil {
 			fmt.Println("done")
@@ -97,9 +97,9 @@ func tillChild(task string) error {
 			p := open[(n+i)%len(open)]
 			var err error
 			if job == "approve" {
-				err = till.approve(ctx, p.ID, sam)
+				err = cashier.approve(ctx, p.ID, sam)
 			} else {
-				_, err = till.reg.RedeemStanding(ctx, "shop", p.ID)
+				_, err = cashier.reg.RedeemStanding(ctx, "shop", p.ID)
 			}
 			refusal, ok := errors.AsType[*registry.Refusal](err)
 			if err == nil || ok && (refusal.Code == ledger.Spent || job == "standing" && refusal.Code == ledger.NeedsApproval) {
@@ -127,7 +127,7 @@ type process struct {
 func (e engine) start(t *testing.T, s *store, job, paid string, at int) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(os.Args[0])}
-	p.Env = append(os.Environ(), tillVariable+"="+strings.Join([]string{job, e.name, s.dsn, s.prefix, paid, strconv.Itoa(at)}, "\n"))
+	p.Env = append(os.Environ(), cashierVariable+"="+strings.Join([]string{job, e.name, s.dsn, s.prefix, paid, strconv.Itoa(at)}, "\n"))
 	p.Stderr = os.Stderr
 	out, err := p.StdoutPipe()
 	require.NoError(t, err)
@@ -155,10 +155,10 @@ func (p *process) kill(t *testing.T) {
 func TestKillAtEveryStep(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		var lost, interrupted, late int
 		for k := 1; ; k++ {
-			child := e.start(t, s, "pay", till.paid, k)
+			child := e.start(t, s, "pay", cashier.paid, k)
 			word := child.says()
 			if word == "done" {
 				require.NoError(t, child.Wait())
@@ -168,18 +168,18 @@ func TestKillAtEveryStep(t *testing.T) {
 			require.Equal(t, "here", word)
 			child.kill(t)
 
-			rows := s.agree(t, "shop", till.runs(t))
-			p, err := till.propose(t.Context(), k) // the same again, which is the open one if there is one
+			rows := s.agree(t, "shop", cashier.runs(t))
+			p, err := cashier.propose(t.Context(), k) // the same again, which is the open one if there is one
 			require.NoError(t, err)
 			before, was := rows[p.ID]
-			again := till.approve(t.Context(), p.ID, tina)
+			again := cashier.approve(t.Context(), p.ID, tina)
 			require.NoError(t, again, "step %d", k)
-			require.Len(t, till.runs(t)[p.ID], 1)
+			require.Len(t, cashier.runs(t)[p.ID], 1)
 			switch {
 			case !was: // it was never proposed, or is claimed: what is claimed never runs again
 				for id, row := range rows {
 					if row.Decision == ledger.Claimed && row.Outcome == ledger.Running {
-						require.Equal(t, ledger.Spent, code(t, till.approve(t.Context(), id, tina)))
+						require.Equal(t, ledger.Spent, code(t, cashier.approve(t.Context(), id, tina)))
 						require.Equal(t, ledger.StateInterrupted, row.State(row.RunBy))
 					}
 				}
@@ -188,7 +188,7 @@ func TestKillAtEveryStep(t *testing.T) {
 				late++
 			}
 		}
-		runs := till.runs(t)
+		runs := cashier.runs(t)
 		for id, row := range s.agree(t, "shop", runs) {
 			if row.Outcome == ledger.Running && row.Decision == ledger.Claimed {
 				interrupted++
@@ -208,12 +208,12 @@ func TestKillAtEveryStep(t *testing.T) {
 func TestApproversOfTwoProcesses(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		for n := range 3 {
-			_, err := till.propose(t.Context(), n)
+			_, err := cashier.propose(t.Context(), n)
 			require.NoError(t, err)
 		}
-		two := []*process{e.start(t, s, "approve", till.paid, 0), e.start(t, s, "approve", till.paid, 0)}
+		two := []*process{e.start(t, s, "approve", cashier.paid, 0), e.start(t, s, "approve", cashier.paid, 0)}
 		for _, p := range two {
 			require.Equal(t, "here", p.says())
 		}
@@ -225,8 +225,8 @@ func TestApproversOfTwoProcesses(t *testing.T) {
 			require.Equal(t, "done", p.says())
 			require.NoError(t, p.Wait())
 		}
-		require.Len(t, till.runs(t), 3)
-		for _, row := range s.agree(t, "shop", till.runs(t)) {
+		require.Len(t, cashier.runs(t), 3)
+		for _, row := range s.agree(t, "shop", cashier.runs(t)) {
 			require.Equal(t, ledger.Succeeded, row.Outcome)
 		}
 	})
@@ -237,13 +237,13 @@ func TestApproversOfTwoProcesses(t *testing.T) {
 func TestStandingGrantOfTwoProcesses(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
+		cashier := s.cashier(t, s)
 		for n := range 5 {
-			_, err := till.desk.Propose(t.Context(), registry.Call{Session: till.model, Action: "add_note", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d}`, n)})
+			_, err := cashier.desk.Propose(t.Context(), registry.Call{Session: cashier.model, Action: "add_note", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d}`, n)})
 			require.NoError(t, err)
 		}
 		for round := range 2 {
-			two := []*process{e.start(t, s, "standing", till.paid, 0), e.start(t, s, "standing", till.paid, 0)}
+			two := []*process{e.start(t, s, "standing", cashier.paid, 0), e.start(t, s, "standing", cashier.paid, 0)}
 			for _, p := range two {
 				require.Equal(t, "here", p.says())
 			}
@@ -252,7 +252,7 @@ func TestStandingGrantOfTwoProcesses(t *testing.T) {
 				require.NoError(t, err)
 			}
 			if round == 0 {
-				require.Eventually(t, func() bool { _, err := os.Stat(till.paid); return err == nil }, time.Minute, time.Millisecond)
+				require.Eventually(t, func() bool { _, err := os.Stat(cashier.paid); return err == nil }, time.Minute, time.Millisecond)
 				two[0].kill(t)
 				two = two[1:]
 			}
@@ -262,7 +262,7 @@ func TestStandingGrantOfTwoProcesses(t *testing.T) {
 			}
 		}
 		claimed := 0
-		for _, row := range s.agree(t, "shop", till.runs(t)) {
+		for _, row := range s.agree(t, "shop", cashier.runs(t)) {
 			if row.Decision == ledger.Claimed {
 				claimed++
 				require.Equal(t, "grant-1", row.Grant)
@@ -271,7 +271,7 @@ func TestStandingGrantOfTwoProcesses(t *testing.T) {
 		var uses int
 		require.NoError(t, s.db.QueryRow(s.q("SELECT COUNT(*) FROM {uses}")).Scan(&uses))
 		require.Equal(t, []int{3, 3}, []int{claimed, uses}, "as many claims and uses as the grant has")
-		require.LessOrEqual(t, len(till.runs(t)), 3)
-		require.NotEmpty(t, till.runs(t))
+		require.LessOrEqual(t, len(cashier.runs(t)), 3)
+		require.NotEmpty(t, cashier.runs(t))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -21,26 +22,26 @@ type successor struct {
 }
 
 func encodeEntry(e ledger.Entry) (*successor, error) {
-	enc := new(encoder)
+	enc := new(sqlkit.Encoder)
 	s := e.Proposal.Session
 	n := &successor{row: encodeProposal(enc, &e.Proposal), record: encodeRecord(enc, &e.Record), limits: e.Limits}
-	if s.IsZero() && enc.err == nil {
-		enc.err = fmt.Errorf("sqlledger: %w", authz.ErrSession)
+	if s.IsZero() && enc.Err == nil {
+		enc.Err = fmt.Errorf("sqlledger: %w", authz.ErrSession)
 	}
-	if enc.err != nil {
-		return nil, enc.err
+	if enc.Err != nil {
+		return nil, enc.Err
 	}
 	principal, forA := s.Principal()
 	party := []string{string(s.Scope()), "model", string(s.Actor())}
 	if forA {
 		party = []string{string(s.Scope()), "principal", string(principal)}
 	}
-	n.party = digest(party...)
-	n.talk = digest(n.party, string(s.Actor()), "conversation", s.Conversation())
+	n.party = sqlkit.Digest(party...)
+	n.talk = sqlkit.Digest(n.party, string(s.Actor()), "conversation", s.Conversation())
 	if s.Conversation() == "" {
-		n.talk = digest(n.party, string(s.Actor()), "run", s.Run())
+		n.talk = sqlkit.Digest(n.party, string(s.Actor()), "run", s.Run())
 	}
-	n.identity = digest(n.party, string(s.Actor()), e.Proposal.Action, e.Proposal.Params.String(), e.Proposal.Definition, e.Proposal.Version)
+	n.identity = sqlkit.Digest(n.party, string(s.Actor()), e.Proposal.Action, e.Proposal.Params.String(), e.Proposal.Definition, e.Proposal.Version)
 	var err error
 	n.kept, err = n.row.decode()
 	return n, err
@@ -57,7 +58,7 @@ func (s *Store) Propose(ctx context.Context, e ledger.Entry) (ledger.Proposal, e
 		return ledger.Proposal{}, err
 	}
 	var open *ledger.Proposal
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		open = nil
 		if err := s.lockScope(ctx, tx, next); err != nil {
 			return err
@@ -70,7 +71,7 @@ func (s *Store) Propose(ctx context.Context, e ledger.Entry) (ledger.Proposal, e
 		}
 		return s.insert(ctx, tx, c, next)
 	}
-	err = s.apply(ctx, c)
+	err = s.db.Apply(ctx, c)
 	switch {
 	case open != nil && errors.Is(err, ledger.ErrConflict):
 		return *open, nil
@@ -97,8 +98,8 @@ func (s *Store) Revise(ctx context.Context, r ledger.Revision) (ledger.Proposal,
 		return ledger.Proposal{}, err
 	}
 	decided := false
-	work := d.work
-	d.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	work := d.Work
+	d.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		decided = false
 		if err := s.lockScope(ctx, tx, next); err != nil {
 			return err
@@ -107,9 +108,9 @@ func (s *Store) Revise(ctx context.Context, r ledger.Revision) (ledger.Proposal,
 			decided = true
 			return err
 		}
-		return s.insert(ctx, tx, d.change, next)
+		return s.insert(ctx, tx, d.Change, next)
 	}
-	err = s.apply(ctx, d.change)
+	err = s.db.Apply(ctx, d.Change)
 	switch {
 	case err == nil:
 		return next.kept, nil
@@ -148,14 +149,14 @@ func (s *Store) identical(ctx context.Context, tx *sqlx.Tx, n *successor) (*ledg
 }
 
 // insert adds a proposal and its record if the limits allow it.
-func (s *Store) insert(ctx context.Context, tx *sqlx.Tx, c *change, n *successor) error {
+func (s *Store) insert(ctx context.Context, tx *sqlx.Tx, c *sqlkit.Change, n *successor) error {
 	if err := s.checkLimits(ctx, tx, n); err != nil {
 		return err
 	}
-	args := append(n.row.immutable(), int64(never), int64(never), int64(never), int64(never), int64(never), n.identity, n.party, n.talk)
+	args := append(n.row.immutable(), int64(sqlkit.Never), int64(sqlkit.Never), int64(sqlkit.Never), int64(sqlkit.Never), int64(sqlkit.Never), n.identity, n.party, n.talk)
 	_, err := tx.ExecContext(ctx, s.sql.insertProposal, args...)
 	switch {
-	case err != nil && faultOf(err) == duplicate:
+	case err != nil && s.db.FaultOf(err) == sqlkit.Duplicate:
 		return ledger.ErrConflict
 	case err != nil:
 		return err

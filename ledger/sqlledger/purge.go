@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -21,10 +22,10 @@ const alone = `(proposal = '' OR decides IS NULL AND NOT EXISTS
 
 // Purge implements [ledger.Store]. The triggers of [InsertOnly] refuse it: take them away for as long as it takes.
 func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &p.Record)
-	if e.err != nil {
-		return ledger.Purged{}, e.err
+	if e.Err != nil {
+		return ledger.Purged{}, e.Err
 	}
 	if p.Limit <= 0 {
 		p.Limit = ledger.DefaultPurge
@@ -39,8 +40,8 @@ func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error
 		return ledger.Purged{}, err
 	}
 	var gone ledger.Purged
-	c.locks = false // a second try would not find what the first one removed
-	c.work = func(ctx context.Context, tx *sqlx.Tx) error {
+	c.Locks = false // a second try would not find what the first one removed
+	c.Work = func(ctx context.Context, tx *sqlx.Tx) error {
 		gone = ledger.Purged{}
 		if err := s.purge(ctx, tx, p.Scope, ids, seqs, &gone); err != nil {
 			return err
@@ -50,8 +51,8 @@ func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error
 		}
 		return s.insertRecord(ctx, tx, c, record, none)
 	}
-	if err := s.apply(ctx, c); err != nil {
-		if faultOf(err) == decided {
+	if err := s.db.Apply(ctx, c); err != nil {
+		if s.db.FaultOf(err) == sqlkit.Refused {
 			return ledger.Purged{}, nil
 		}
 		return ledger.Purged{}, err
@@ -60,17 +61,17 @@ func (s *Store) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error
 }
 
 func (s *Store) purgeable(ctx context.Context, p ledger.Purge) (ids, seqs []any, err error) {
-	if err := s.free(ctx); err != nil {
+	if err := s.db.Free(ctx); err != nil {
 		return nil, nil, err
 	}
-	scope, before := keep(string(p.Scope)), micros(p.Before)
+	scope, before := sqlkit.Keep(string(p.Scope)), sqlkit.Micros(p.Before)
 	var names []string
 	var numbers []int64
 	err = s.db.SelectContext(ctx, &names,
-		s.text("SELECT id FROM {proposals} WHERE scope = ? AND created_at < ? AND "+through+" ORDER BY created_at, id LIMIT ?"), scope, before, p.Limit)
+		s.db.Text("SELECT id FROM {proposals} WHERE scope = ? AND created_at < ? AND "+through+" ORDER BY created_at, id LIMIT ?"), scope, before, p.Limit)
 	if err == nil {
 		err = s.db.SelectContext(ctx, &numbers,
-			s.text("SELECT seq FROM {records} WHERE scope = ? AND at < ? AND "+alone+" ORDER BY seq LIMIT ?"), scope, before, p.Limit)
+			s.db.Text("SELECT seq FROM {records} WHERE scope = ? AND at < ? AND "+alone+" ORDER BY seq LIMIT ?"), scope, before, p.Limit)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("sqlledger: look for what to purge: %w", err)
@@ -98,7 +99,7 @@ func (s *Store) purge(ctx context.Context, tx *sqlx.Tx, scope authz.Scope, ids, 
 		for len(d.among) > 0 {
 			n := min(len(d.among), 500)
 			marks := "(?" + strings.Repeat(", ?", n-1) + ")"
-			r, err := tx.ExecContext(ctx, s.text("DELETE FROM "+d.from+marks), append([]any{keep(string(scope))}, d.among[:n]...)...)
+			r, err := tx.ExecContext(ctx, s.db.Text("DELETE FROM "+d.from+marks), append([]any{sqlkit.Keep(string(scope))}, d.among[:n]...)...)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/approval/canon"
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -25,13 +26,13 @@ type sessionRow struct {
 
 const sessionColumns = "scope, actor, kind, principal, background, via, tools, run, origin, conversation"
 
-func encodeSession(e *encoder, s authz.Session) sessionRow {
+func encodeSession(e *sqlkit.Encoder, s authz.Session) sessionRow {
 	d := s.Stored()
 	row := sessionRow{
-		Scope: e.short("the scope", string(d.Scope)), Actor: e.short("the actor", string(d.Actor)),
-		Principal: e.short("the principal", string(d.Principal)), Via: encodeList(e, "via", d.Via),
-		Run: e.short("the run", d.Run), Origin: e.short("the origin", d.Origin),
-		Conversation: e.short("the conversation", d.Conversation),
+		Scope: e.Short("the scope", string(d.Scope)), Actor: e.Short("the actor", string(d.Actor)),
+		Principal: e.Short("the principal", string(d.Principal)), Via: sqlkit.EncodeList(e, "via", d.Via),
+		Run: e.Short("the run", d.Run), Origin: e.Short("the origin", d.Origin),
+		Conversation: e.Short("the conversation", d.Conversation),
 	}
 	if !s.IsZero() {
 		row.Kind = d.Kind.String()
@@ -40,7 +41,7 @@ func encodeSession(e *encoder, s authz.Session) sessionRow {
 		row.Background = 1
 	}
 	if d.Restricted && !s.IsZero() {
-		row.Tools = encodeArray(e, "the allowlist", d.Tools)
+		row.Tools = sqlkit.EncodeArray(e, "the allowlist", d.Tools)
 	}
 	return row
 }
@@ -49,23 +50,23 @@ func (r *sessionRow) args() []any {
 	return []any{r.Scope, r.Actor, r.Kind, r.Principal, r.Background, r.Via, r.Tools, r.Run, r.Origin, r.Conversation}
 }
 
-func (r *sessionRow) decode(d *decoder) authz.Session {
+func (r *sessionRow) decode(d *sqlkit.Decoder) authz.Session {
 	if *r == (sessionRow{}) {
 		return authz.Session{} // of a record that nobody's session is in
 	}
 	stored := authz.StoredSession{
-		Scope: authz.Scope(d.text("scope", r.Scope)), Actor: authz.ID(d.text("actor", r.Actor)),
-		Principal: authz.ID(d.text("principal", r.Principal)), Background: r.Background == 1,
-		Via: decodeList[authz.ID](d, "via", r.Via), Restricted: r.Tools != "",
-		Tools: decodeList[string](d, "tools", r.Tools), Run: d.text("run", r.Run),
-		Origin: d.text("origin", r.Origin), Conversation: d.text("conversation", r.Conversation),
+		Scope: authz.Scope(d.Text("scope", r.Scope)), Actor: authz.ID(d.Text("actor", r.Actor)),
+		Principal: authz.ID(d.Text("principal", r.Principal)), Background: r.Background == 1,
+		Via: sqlkit.DecodeList[authz.ID](d, "via", r.Via), Restricted: r.Tools != "",
+		Tools: sqlkit.DecodeList[string](d, "tools", r.Tools), Run: d.Text("run", r.Run),
+		Origin: d.Text("origin", r.Origin), Conversation: d.Text("conversation", r.Conversation),
 	}
-	d.fail("kind", stored.Kind.UnmarshalText([]byte(r.Kind)))
+	d.Fail("kind", stored.Kind.UnmarshalText([]byte(r.Kind)))
 	if r.Background != 0 && r.Background != 1 {
-		d.fail("background", fmt.Errorf("%d is neither 0 nor 1", r.Background))
+		d.Fail("background", fmt.Errorf("%d is neither 0 nor 1", r.Background))
 	}
 	s, err := stored.Session()
-	d.fail("actor", err)
+	d.Fail("actor", err)
 	return s
 }
 
@@ -112,14 +113,14 @@ const (
 )
 
 // encodeProposal takes the immutable fields only.
-func encodeProposal(e *encoder, p *ledger.Proposal) *proposalRow {
+func encodeProposal(e *sqlkit.Encoder, p *ledger.Proposal) *proposalRow {
 	return &proposalRow{
 		sessionRow: encodeSession(e, p.Session),
-		ID:         e.short("the id", p.ID), Action: e.short("the action", p.Action), Params: e.long("the parameters", p.Params.String()),
-		Targets: encodePaths(e, p.Targets), Definition: e.short("the definition", p.Definition), Version: e.short("the version", p.Version),
-		CreatedAt: micros(p.CreatedAt), ExpiresAt: micros(p.ExpiresAt), Supersedes: e.short("the predecessor", p.Supersedes),
-		RevisedBy: encodeList(e, "the revisers", p.RevisedBy), Seal: e.short("the seal", p.Seal),
-		DecidedAt: never, RunBy: never, FinishedAt: never, VerifyAt: never, VerifiedAt: never,
+		ID:         e.Short("the id", p.ID), Action: e.Short("the action", p.Action), Params: e.Long("the parameters", p.Params.String()),
+		Targets: encodePaths(e, p.Targets), Definition: e.Short("the definition", p.Definition), Version: e.Short("the version", p.Version),
+		CreatedAt: sqlkit.Micros(p.CreatedAt), ExpiresAt: sqlkit.Micros(p.ExpiresAt), Supersedes: e.Short("the predecessor", p.Supersedes),
+		RevisedBy: sqlkit.EncodeList(e, "the revisers", p.RevisedBy), Seal: e.Short("the seal", p.Seal),
+		DecidedAt: sqlkit.Never, RunBy: sqlkit.Never, FinishedAt: sqlkit.Never, VerifyAt: sqlkit.Never, VerifiedAt: sqlkit.Never,
 	}
 }
 
@@ -130,27 +131,27 @@ func (r *proposalRow) immutable() []any {
 
 // decode restores a proposal. The error is [ledger.ErrTampered] and names the row.
 func (r *proposalRow) decode() (ledger.Proposal, error) {
-	d := new(decoder)
+	d := new(sqlkit.Decoder)
 	p := ledger.Proposal{
-		ID: d.text("id", r.ID), Session: r.sessionRow.decode(d), Action: d.text("action", r.Action),
+		ID: d.Text("id", r.ID), Session: r.sessionRow.decode(d), Action: d.Text("action", r.Action),
 		Params: decodeParams(d, r.Params), Targets: decodePaths(d, r.Targets),
-		Definition: d.text("definition", r.Definition), Version: d.text("version", r.Version),
-		CreatedAt: instant(r.CreatedAt), ExpiresAt: instant(r.ExpiresAt), Supersedes: d.text("supersedes", r.Supersedes),
-		RevisedBy: decodeList[authz.ID](d, "revised_by", r.RevisedBy), Seal: d.text("seal", r.Seal),
+		Definition: d.Text("definition", r.Definition), Version: d.Text("version", r.Version),
+		CreatedAt: sqlkit.Instant(r.CreatedAt), ExpiresAt: sqlkit.Instant(r.ExpiresAt), Supersedes: d.Text("supersedes", r.Supersedes),
+		RevisedBy: sqlkit.DecodeList[authz.ID](d, "revised_by", r.RevisedBy), Seal: d.Text("seal", r.Seal),
 
-		Decision: ledger.Decision(d.text("decision", r.Decision)), DecidedBy: authz.ID(d.text("decided_by", r.DecidedBy)),
-		DecidedAt: instant(r.DecidedAt), Note: d.text("note", r.Note), Claim: d.text("claim", r.Claim),
-		Grant: d.text("grant_id", r.Grant), RunBy: instant(r.RunBy), Outcome: ledger.Outcome(d.text("outcome", r.Outcome)),
-		FinishedAt: instant(r.FinishedAt), Result: d.bytes("result", r.Result), Error: d.text("error", r.Error),
-		Told: d.text("told", r.Told), Baseline: d.number("baseline", r.Baseline), Unmeasured: d.text("unmeasured", r.Unmeasured),
-		VerifyAt: instant(r.VerifyAt), Verdict: ledger.Verdict(d.text("verdict", r.Verdict)),
-		Measured: d.number("measured", r.Measured), VerifiedAt: instant(r.VerifiedAt),
+		Decision: ledger.Decision(d.Text("decision", r.Decision)), DecidedBy: authz.ID(d.Text("decided_by", r.DecidedBy)),
+		DecidedAt: sqlkit.Instant(r.DecidedAt), Note: d.Text("note", r.Note), Claim: d.Text("claim", r.Claim),
+		Grant: d.Text("grant_id", r.Grant), RunBy: sqlkit.Instant(r.RunBy), Outcome: ledger.Outcome(d.Text("outcome", r.Outcome)),
+		FinishedAt: sqlkit.Instant(r.FinishedAt), Result: d.Bytes("result", r.Result), Error: d.Text("error", r.Error),
+		Told: d.Text("told", r.Told), Baseline: d.Number("baseline", r.Baseline), Unmeasured: d.Text("unmeasured", r.Unmeasured),
+		VerifyAt: sqlkit.Instant(r.VerifyAt), Verdict: ledger.Verdict(d.Text("verdict", r.Verdict)),
+		Measured: d.Number("measured", r.Measured), VerifiedAt: sqlkit.Instant(r.VerifiedAt),
 	}
-	if p.Session.IsZero() && d.err == nil {
-		d.fail("actor", authz.ErrSession)
+	if p.Session.IsZero() && d.Err == nil {
+		d.Fail("actor", authz.ErrSession)
 	}
-	if d.err != nil {
-		return ledger.Proposal{}, fmt.Errorf("sqlledger: proposal %q of scope %q: %w: %w", r.ID, r.Scope, ledger.ErrTampered, d.err)
+	if d.Err != nil {
+		return ledger.Proposal{}, fmt.Errorf("sqlledger: proposal %q of scope %q: %w: %w", r.ID, r.Scope, ledger.ErrTampered, d.Err)
 	}
 	return p, nil
 }
@@ -177,14 +178,14 @@ type recordRow struct {
 
 const recordColumns = sessionColumns + ", at, event, code, reason, operator, action, targets, params, proposal, claim, grant_id, result, error, times"
 
-func encodeRecord(e *encoder, r *ledger.Record) *recordRow {
+func encodeRecord(e *sqlkit.Encoder, r *ledger.Record) *recordRow {
 	return &recordRow{
 		sessionRow: encodeSession(e, r.Session),
-		At:         micros(r.At), Event: e.short("the event", string(r.Event)), Code: e.short("the code", string(r.Code)),
-		Reason: e.short("the reason", r.Reason), Operator: e.short("the operator", string(r.Operator)),
-		Action: e.short("the action", r.Action), Targets: encodePaths(e, r.Targets), Params: e.long("the parameters", r.Params.String()),
-		Proposal: e.short("the proposal", r.Proposal), Claim: e.short("the claim", r.Claim), Grant: e.short("the grant", r.Grant),
-		Result: e.long("the result", string(r.Result)), Error: e.long("the error", r.Error), Times: int64(r.Count),
+		At:         sqlkit.Micros(r.At), Event: e.Short("the event", string(r.Event)), Code: e.Short("the code", string(r.Code)),
+		Reason: e.Short("the reason", r.Reason), Operator: e.Short("the operator", string(r.Operator)),
+		Action: e.Short("the action", r.Action), Targets: encodePaths(e, r.Targets), Params: e.Long("the parameters", r.Params.String()),
+		Proposal: e.Short("the proposal", r.Proposal), Claim: e.Short("the claim", r.Claim), Grant: e.Short("the grant", r.Grant),
+		Result: e.Long("the result", string(r.Result)), Error: e.Long("the error", r.Error), Times: int64(r.Count),
 	}
 }
 
@@ -194,43 +195,43 @@ func (r *recordRow) values() []any {
 }
 
 func (r *recordRow) decode() (ledger.Record, error) {
-	d := new(decoder)
+	d := new(sqlkit.Decoder)
 	rec := ledger.Record{
-		Seq: r.Seq, At: instant(r.At), Event: ledger.Event(d.text("event", r.Event)), Code: ledger.Code(d.text("code", r.Code)),
-		Reason: d.text("reason", r.Reason), Session: r.sessionRow.decode(d), Operator: authz.ID(d.text("operator", r.Operator)),
-		Action: d.text("action", r.Action), Targets: decodePaths(d, r.Targets), Params: decodeParams(d, r.Params),
-		Proposal: d.text("proposal", r.Proposal), Claim: d.text("claim", r.Claim), Grant: d.text("grant_id", r.Grant),
-		Result: d.bytes("result", r.Result), Error: d.text("error", r.Error), Count: int(r.Times),
+		Seq: r.Seq, At: sqlkit.Instant(r.At), Event: ledger.Event(d.Text("event", r.Event)), Code: ledger.Code(d.Text("code", r.Code)),
+		Reason: d.Text("reason", r.Reason), Session: r.sessionRow.decode(d), Operator: authz.ID(d.Text("operator", r.Operator)),
+		Action: d.Text("action", r.Action), Targets: decodePaths(d, r.Targets), Params: decodeParams(d, r.Params),
+		Proposal: d.Text("proposal", r.Proposal), Claim: d.Text("claim", r.Claim), Grant: d.Text("grant_id", r.Grant),
+		Result: d.Bytes("result", r.Result), Error: d.Text("error", r.Error), Count: int(r.Times),
 	}
-	if d.err != nil {
-		return ledger.Record{}, fmt.Errorf("sqlledger: record %d of scope %q: %w: %w", r.Seq, r.Scope, ledger.ErrTampered, d.err)
+	if d.Err != nil {
+		return ledger.Record{}, fmt.Errorf("sqlledger: record %d of scope %q: %w: %w", r.Seq, r.Scope, ledger.ErrTampered, d.Err)
 	}
 	return rec, nil
 }
 
-func decodeParams(d *decoder, text string) canon.Object {
+func decodeParams(d *sqlkit.Decoder, text string) canon.Object {
 	if text == "" {
 		return canon.Object{}
 	}
 	o, err := canon.Stored(text)
-	d.fail("params", err)
+	d.Fail("params", err)
 	return o
 }
 
-func encodePaths(e *encoder, paths []authz.Path) string {
+func encodePaths(e *sqlkit.Encoder, paths []authz.Path) string {
 	texts := make([]string, len(paths))
 	for i, p := range paths {
 		texts[i] = p.String()
 	}
-	return encodeList(e, "the targets", texts)
+	return sqlkit.EncodeList(e, "the targets", texts)
 }
 
-func decodePaths(d *decoder, text string) []authz.Path {
+func decodePaths(d *sqlkit.Decoder, text string) []authz.Path {
 	var paths []authz.Path
-	for _, t := range decodeList[string](d, "targets", text) {
+	for _, t := range sqlkit.DecodeList[string](d, "targets", text) {
 		var p authz.Path
 		if t != "" {
-			d.fail("targets", p.UnmarshalText([]byte(t)))
+			d.Fail("targets", p.UnmarshalText([]byte(t)))
 		}
 		paths = append(paths, p)
 	}

@@ -12,6 +12,10 @@
 // repeats it under another claim id. A row that cannot be restored is an error that names it, in lists too: a
 // list with a hole would be believed. The error is [ledger.ErrTampered].
 //
+// Where the application's data is in the same database, a run function joins by [Tx] the transaction in which the
+// ledger records how the run ended: what it wrote, the record and the outcome are committed together, or not at
+// all. [Store.Purge] removes what retention no longer asks for, and [ledger.Records] streams the audit trail.
+//
 // The package imports no driver, sets nothing outside of itself, keeps no prepared statement and no state of a
 // session, so that it works through connection poolers and in every mode of a driver. It is tested with
 // modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB. MySQL itself is not
@@ -35,18 +39,13 @@
 package sqlledger
 
 import (
-	"cmp"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -55,27 +54,23 @@ type Dialect uint8
 
 // The dialects.
 const (
-	SQLite Dialect = iota + 1
-	PostgreSQL
-	MySQL // and MariaDB
+	SQLite     = Dialect(sqlkit.SQLite)
+	PostgreSQL = Dialect(sqlkit.PostgreSQL)
+	MySQL      = Dialect(sqlkit.MySQL) // and MariaDB
 )
 
 // String returns the dialect's name in lower case.
-func (d Dialect) String() string {
-	switch d {
-	case SQLite:
-		return "sqlite"
-	case PostgreSQL:
-		return "postgresql"
-	case MySQL:
-		return "mysql"
-	}
-	return fmt.Sprintf("Dialect(%d)", uint8(d))
-}
+func (d Dialect) String() string { return sqlkit.Dialect(d).String() }
 
-// ErrInDoubt says that nobody knows whether a change was applied: the database did not answer its commit and
-// could not be asked about it. A caller treats a claim as lost and runs nothing.
-var ErrInDoubt = errors.New("sqlledger: it is not known whether the change was applied")
+// Errors of a [Store], beside those of the contract.
+var (
+	// ErrInDoubt says that nobody knows whether a change was applied: the database did not answer its commit and
+	// could not be asked about it. A caller treats a claim as lost and runs nothing.
+	ErrInDoubt = sqlkit.ErrInDoubt
+	// ErrSchema says that the tables are not this program's: they have a newer version, or another environment's
+	// name, or there are none.
+	ErrSchema = sqlkit.ErrSchema
+)
 
 // Options are what a host may choose. All processes of one ledger choose the same Prefix and Environment.
 type Options struct {
@@ -98,68 +93,31 @@ type Options struct {
 	Random io.Reader
 }
 
-var (
-	prefixes     = regexp.MustCompile(`^(?:[a-z_][a-z0-9_]*\.)?(?:[a-z_][a-z0-9_]*)?$`)
-	environments = regexp.MustCompile(`^[A-Za-z0-9._:/-]{0,100}$`)
-)
-
-// check returns the options with their defaults.
-func (o Options) check(d Dialect) (Options, error) {
-	o.Prefix = cmp.Or(o.Prefix, "sallyport_")
-	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
-	switch {
-	case d < SQLite || d > MySQL:
-		return o, fmt.Errorf("sqlledger: there is no %v", d)
-	case len(o.Prefix) > 32 || !prefixes.MatchString(o.Prefix):
-		return o, fmt.Errorf("sqlledger: %q is no prefix of table names", o.Prefix)
-	case d == SQLite && strings.Contains(o.Prefix, "."):
-		return o, fmt.Errorf("sqlledger: %q: SQLite has no schemas", o.Prefix)
-	case o.Timeout < 0:
-		return o, errors.New("sqlledger: the timeout is negative")
-	case !environments.MatchString(o.Environment):
-		return o, fmt.Errorf("sqlledger: %q is no name of an environment", o.Environment)
-	}
-	return o, nil
-}
-
 // Store is a [ledger.Store] in a database. It is safe for concurrent use, by any number of processes.
 type Store struct {
-	db      *sqlx.DB
+	db      *sqlkit.DB
 	dialect Dialect
-	options Options
 	sql     statements
-	tx      sql.TxOptions
 }
 
 // New returns a Store on a database whose tables [Store.Migrate] or [Schema] made. It does not talk to the
 // database yet. The host keeps and closes db.
 func New(db *sql.DB, d Dialect, o Options) (*Store, error) {
-	o, err := o.check(d)
+	k, err := sqlkit.New(db, sqlkit.Dialect(d), sqlkit.Options(o), tables, faultOf)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sqlledger: %w", err)
 	}
-	if db == nil {
-		return nil, errors.New("sqlledger: no database")
-	}
-	s := &Store{db: sqlx.NewDb(db, d.String()), dialect: d, options: o}
-	s.sql = newStatements(s.text, d)
-	if d != SQLite {
-		// A default of SERIALIZABLE would answer a lost race by an error instead of no row.
-		s.tx.Isolation = sql.LevelReadCommitted
-	}
-	return s, nil
+	return &Store{k, d, newStatements(k.Text, d)}, nil
 }
 
-// text puts the prefix and the dialect's parameters into a statement.
-func (s *Store) text(query string) string {
-	query = names(s.options.Prefix).Replace(query)
-	if s.dialect == PostgreSQL {
-		return sqlx.Rebind(sqlx.DOLLAR, query)
+// faultOf knows the errors of the contract, by which a change refuses itself, and rows that nobody can restore.
+func faultOf(err error) (sqlkit.Fault, bool) {
+	for _, own := range []error{ledger.ErrConflict, ledger.ErrNotFound, ledger.ErrLimit, ledger.ErrGrantSpent} {
+		if errors.Is(err, own) {
+			return sqlkit.Refused, true
+		}
 	}
-	return query
+	return sqlkit.Final, errors.Is(err, ledger.ErrTampered)
 }
 
 // by names the index that a list goes along. MySQL and MariaDB take another one where they guess that it costs less, or
@@ -169,11 +127,6 @@ func (d Dialect) by(index string) string {
 		return " FORCE INDEX (" + index + ")"
 	}
 	return ""
-}
-
-// names replaces {name} by the name of a table and [name] by a name that takes no schema.
-func names(prefix string) *strings.Replacer {
-	return strings.NewReplacer("{", prefix, "}", "", "[", prefix[strings.Index(prefix, ".")+1:], "]", "")
 }
 
 var _ ledger.Store = (*Store)(nil)

@@ -51,10 +51,9 @@ func newStatements(text func(string) string, d Dialect) statements {
 		countUses: text(`SELECT COALESCE(MAX(n), 0) FROM {uses} WHERE scope = ? AND grant_id = ?`),
 		insertUse: text(`INSERT INTO {uses} (scope, grant_id, n, proposal, claim, at) VALUES (?, ?, ?, ?, ?, ?)`),
 
-		proposal:   text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE scope = ? AND id = ?`),
-		life:       text(`SELECT life FROM {scopes} WHERE scope = ?`),
-		due:        text(`SELECT ` + proposalColumns + ` FROM {proposals}` + d.by("due") + ` WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
-		readSchema: text(`SELECT version, environment FROM {meta} WHERE one = 1`),
+		proposal: text(`SELECT ` + proposalColumns + ` FROM {proposals} WHERE scope = ? AND id = ?`),
+		life:     text(`SELECT life FROM {scopes} WHERE scope = ?`),
+		due:      text(`SELECT ` + proposalColumns + ` FROM {proposals}` + d.by("due") + ` WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
 	}
 }
 

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, child(task))
 		os.Exit(1)
 	}
-	if task := os.Getenv(tillVariable); task != "" {
-		if err := tillChild(task); err != nil {
+	if task := os.Getenv(cashierVariable); task != "" {
+		if err := cashierChild(task); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

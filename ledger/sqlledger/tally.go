@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -47,11 +48,11 @@ func (s *Store) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally,
 	count(byPerson+">= ?", below[len(below)-1].Microseconds())
 
 	var w where
-	w.add("scope = ?", keep(string(q.Scope)))
+	w.add("scope = ?", sqlkit.Keep(string(q.Scope)))
 	w.within("created_at", q.Since, q.Until)
-	query := s.text("SELECT action, " + strings.Join(counts, ", ") + " FROM (SELECT action, decision, decided_at, created_at, expires_at," +
+	query := s.db.Text("SELECT action, " + strings.Join(counts, ", ") + " FROM (SELECT action, decision, decided_at, created_at, expires_at," +
 		" outcome, run_by, verdict, grant_id, supersedes FROM {proposals} WHERE " + w.String() + newestFirst + " LIMIT ?) AS w GROUP BY action")
-	if err := s.free(ctx); err != nil {
+	if err := s.db.Free(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.QueryContext(ctx, query, append(append(args, w.args...), q.Window)...)
@@ -73,7 +74,7 @@ func (s *Store) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally,
 		if err := rows.Scan(into...); err != nil {
 			return nil, fmt.Errorf("sqlledger: count proposals: %w", err)
 		}
-		if t.Action, err = kept(action); err != nil {
+		if t.Action, err = sqlkit.Kept(action); err != nil {
 			return nil, fmt.Errorf("sqlledger: count proposals: %w: %w", ledger.ErrTampered, err)
 		}
 		list = append(list, t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/sallyport-dev/sallyport/internal/sqlkit"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -19,9 +20,7 @@ var ErrNoUnit = errors.New("sqlledger: this context is not that of a run functio
 // ErrInUnit says that a run function which has joined its transaction called another action. Its records could
 // not be written beside an open transaction on every database, so they are not written on any: call other
 // actions before [Tx].
-var ErrInUnit = errors.New("sqlledger: the run's transaction is open")
-
-type unitKey struct{}
+var ErrInUnit = sqlkit.ErrHeld
 
 // Tx returns the transaction in which the ledger will record how the present run ended, and begins it if this is
 // the first call of the run. What a run function writes by it is committed together with the outcome if the
@@ -32,7 +31,7 @@ type unitKey struct{}
 // all that the function reads and writes from then on has to go through it. It is [ErrNoUnit] outside of a run
 // function of a change, or with another kind of ledger.
 func Tx(ctx context.Context) (*sql.Tx, error) {
-	u, ok := ctx.Value(unitKey{}).(*unit)
+	u, ok := sqlkit.HolderOf(ctx).(*unit)
 	if !ok {
 		return nil, ErrNoUnit
 	}
@@ -52,16 +51,11 @@ type unit struct {
 // Unit implements [ledger.Transactor].
 func (s *Store) Unit(ctx context.Context) (context.Context, ledger.Unit) {
 	u := &unit{store: s}
-	return context.WithValue(ctx, unitKey{}, u), u
+	return sqlkit.Hold(ctx, u), u
 }
 
-// free refuses what would wait for the transaction of the very run that asks for it.
-func (s *Store) free(ctx context.Context) error {
-	if u, ok := ctx.Value(unitKey{}).(*unit); ok && u.store.db.DB == s.db.DB && u.open() {
-		return ErrInUnit
-	}
-	return nil
-}
+// Holds implements [sqlkit.Holder].
+func (u *unit) Holds(db *sql.DB) bool { return u.store.db.DB.DB == db && u.open() }
 
 func (u *unit) open() bool {
 	u.mu.Lock()
@@ -91,10 +85,10 @@ func (u *unit) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tx, err := conn.BeginTxx(context.WithoutCancel(ctx), &s.tx)
+	tx, err := conn.BeginTxx(context.WithoutCancel(ctx), &s.db.Tx)
 	if err == nil && s.dialect == SQLite {
 		// A transaction that began by reading could not wait for its turn to write.
-		if _, err = tx.ExecContext(ctx, s.text("UPDATE {meta} SET version = version WHERE one = 1")); err != nil {
+		if _, err = tx.ExecContext(ctx, s.db.Text("UPDATE {meta} SET version = version WHERE one = 1")); err != nil {
 			_ = tx.Rollback()
 		}
 	}
@@ -112,12 +106,12 @@ func (u *unit) Finish(ctx context.Context, f ledger.Finish) error {
 		u.Undo()
 		return u.store.Finish(ctx, f)
 	}
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &f.Record)
 	args := finishing(e, &f)
-	if e.err != nil || f.Outcome == ledger.Running {
+	if e.Err != nil || f.Outcome == ledger.Running {
 		u.Undo()
-		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, cmp.Or(e.err, ledger.ErrConflict))
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, cmp.Or(e.Err, ledger.ErrConflict))
 	}
 	return u.commit(ctx, record, func(ctx context.Context) error {
 		return applied(u.tx.ExecContext(ctx, u.store.sql.finish, args...))
@@ -130,11 +124,11 @@ func (u *unit) Append(ctx context.Context, r ledger.Record) error {
 		u.Undo()
 		return u.store.Append(ctx, r)
 	}
-	e := new(encoder)
+	e := new(sqlkit.Encoder)
 	record := encodeRecord(e, &r)
-	if e.err != nil {
+	if e.Err != nil {
 		u.Undo()
-		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, e.err)
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, e.Err)
 	}
 	return u.commit(ctx, record, func(context.Context) error { return nil })
 }
@@ -142,7 +136,7 @@ func (u *unit) Append(ctx context.Context, r ledger.Record) error {
 // commit ends the transaction with its record. It is tried once: the run's own statements cannot be repeated.
 func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.Context) error) error {
 	s := u.store
-	limit, cancel := s.own(ctx)
+	limit, cancel := s.db.Own(ctx)
 	defer cancel()
 	c, err := s.newChange(record)
 	if err == nil {
@@ -160,8 +154,8 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 	u.mu.Unlock()
 	defer func() { _ = u.conn.Close() }()
 	if err := u.tx.Commit(); err != nil {
-		s.abandon(u.conn)
-		if err := s.settle(ctx, c, err); err != nil {
+		s.db.Abandon(u.conn)
+		if err := s.db.Settle(ctx, c, err); err != nil {
 			return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
 		}
 	}
@@ -180,7 +174,7 @@ func (u *unit) Undo() {
 		return
 	}
 	if err := u.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-		discard(u.conn)
+		sqlkit.Discard(u.conn)
 	}
 	_ = u.conn.Close()
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
-// A till pays refunds over a ledger. What it pays is a line in a file, which outlives the process: its proposal and
+// A cashier pays refunds over a ledger. What it pays is a line in a file, which outlives the process: its proposal and
 // its claim. Sam and Tina may approve, Olga asks through a model, and Eve may nothing. The model has a standing grant
 // for three notes.
-type till struct {
+type cashier struct {
 	reg   *registry.Registry
 	desk  *approval.Desk
 	model authz.Session
@@ -33,7 +33,7 @@ type till struct {
 	step  func() // around the effect; where a process may die
 }
 
-var sam, tina, olga, eve = authz.LoggedIn("sam"), authz.LoggedIn("tina"), authz.LoggedIn("olga"), authz.LoggedIn("eve")
+var tina, olga, eve = authz.LoggedIn("tina"), authz.LoggedIn("olga"), authz.LoggedIn("eve")
 
 type refund struct {
 	Order string `json:"order"`
@@ -41,10 +41,10 @@ type refund struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// newTill needs no test, so that a child process has one too. All tills have the same keys, people and clock.
-func newTill(book ledger.Store, paid string) (*till, error) {
-	till := &till{paid: paid, clock: new(atomic.Int64), step: func() {}}
-	till.clock.Store(ledgertest.At(0).UnixMicro())
+// newCashier needs no test, so that a child process has one too. All cashiers have the same keys, people and clock.
+func newCashier(book ledger.Store, paid string) (*cashier, error) {
+	cashier := &cashier{paid: paid, clock: new(atomic.Int64), step: func() {}}
+	cashier.clock.Store(ledgertest.At(0).UnixMicro())
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a secret of at least 32 bytes....")})
 	if err != nil {
 		return nil, err
@@ -61,9 +61,9 @@ func newTill(book ledger.Store, paid string) (*till, error) {
 			if !ok {
 				return "", errors.New("no call")
 			}
-			till.step()
+			cashier.step()
 			err := appendLine(paid, call.Proposal+" "+call.Claim)
-			till.step()
+			cashier.step()
 			return "done", err
 		})
 	}
@@ -94,16 +94,16 @@ func newTill(book ledger.Store, paid string) (*till, error) {
 			return nil, err
 		}
 	}
-	till.reg, err = registry.New(registry.Config{
+	cashier.reg, err = registry.New(registry.Config{
 		Actions: []*registry.Action{pay, note}, Source: people, Ledger: book, Keys: keys, ProposeOnly: []authz.Permission{"refunds"},
-		Now: func() time.Time { return time.UnixMicro(till.clock.Load()).UTC() }, Limits: new(ledger.Limits),
+		Now: func() time.Time { return time.UnixMicro(cashier.clock.Load()).UTC() }, Limits: new(ledger.Limits),
 	})
 	if err != nil {
 		return nil, err
 	}
-	till.desk = approval.NewDesk(till.reg)
-	till.model, err = authz.NewSession("shop", "assistant", authz.For(olga))
-	return till, err
+	cashier.desk = approval.NewDesk(cashier.reg)
+	cashier.model, err = authz.NewSession("shop", "assistant", authz.For(olga))
+	return cashier, err
 }
 
 // appendLine writes as one write, which processes do not mix up.
@@ -116,22 +116,22 @@ func appendLine(path, line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// till opens a till over the store.
-func (s *store) till(t *testing.T, book ledger.Store) *till {
+// cashier opens a cashier over the store.
+func (s *store) cashier(t *testing.T, book ledger.Store) *cashier {
 	t.Helper()
-	till, err := newTill(book, filepath.Join(t.TempDir(), "paid"))
+	cashier, err := newCashier(book, filepath.Join(t.TempDir(), "paid"))
 	require.NoError(t, err)
-	return till
+	return cashier
 }
 
 // propose asks for the nth refund.
-func (l *till) propose(ctx context.Context, n int) (ledger.Proposal, error) {
+func (l *cashier) propose(ctx context.Context, n int) (ledger.Proposal, error) {
 	p, err := l.desk.Propose(ctx, registry.Call{Session: l.model, Action: "pay_refund", Params: fmt.Appendf(nil, `{"order":"W42","cents":%d}`, n)})
 	return p.Proposal, err
 }
 
 // approve opens and approves.
-func (l *till) approve(ctx context.Context, id string, person authz.Person) error {
+func (l *cashier) approve(ctx context.Context, id string, person authz.Person) error {
 	o, err := l.desk.Open(ctx, "shop", id, person)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (l *till) approve(ctx context.Context, id string, person authz.Person) erro
 }
 
 // runs returns the claims by which each proposal ran.
-func (l *till) runs(t *testing.T) map[string][]string {
+func (l *cashier) runs(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(l.paid)
 	if errors.Is(err, os.ErrNotExist) {
@@ -213,18 +213,18 @@ func code(t *testing.T, err error) ledger.Code {
 	return refusal.Code
 }
 
-// TestTill pays once on every engine, and knows of what it paid.
-func TestTill(t *testing.T) {
+// TestCashier pays once on every engine, and knows of what it paid.
+func TestCashier(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		till := s.till(t, s)
-		p, err := till.propose(t.Context(), 1)
+		cashier := s.cashier(t, s)
+		p, err := cashier.propose(t.Context(), 1)
 		require.NoError(t, err)
-		require.Equal(t, ledger.Unknown, code(t, till.approve(t.Context(), p.ID, eve)))
-		require.NoError(t, till.approve(t.Context(), p.ID, sam))
-		require.Equal(t, ledger.Spent, code(t, till.approve(t.Context(), p.ID, sam)))
-		rows := s.agree(t, "shop", till.runs(t))
-		require.Len(t, till.runs(t), 1)
+		require.Equal(t, ledger.Unknown, code(t, cashier.approve(t.Context(), p.ID, eve)))
+		require.NoError(t, cashier.approve(t.Context(), p.ID, sam))
+		require.Equal(t, ledger.Spent, code(t, cashier.approve(t.Context(), p.ID, sam)))
+		rows := s.agree(t, "shop", cashier.runs(t))
+		require.Len(t, cashier.runs(t), 1)
 		require.Equal(t, ledger.Succeeded, rows[p.ID].Outcome)
 	})
 }

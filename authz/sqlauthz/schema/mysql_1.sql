@@ -1,0 +1,43 @@
+-- Version 1 for MySQL and MariaDB. Times are microseconds since 1970 in UTC; -62135596800000000 is none.
+-- VARBINARY compares byte for byte, trailing spaces and all, which no collation of both servers does.
+
+CREATE TABLE IF NOT EXISTS {authz_scopes} (
+  scope VARBINARY(255) NOT NULL,
+  version BIGINT NOT NULL,
+  attempt VARBINARY(255) NOT NULL,
+  ceiling VARBINARY(255) NOT NULL,
+  disabled MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  standing SMALLINT NOT NULL,
+  roles MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  PRIMARY KEY (scope)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {authz_actors} (
+  scope VARBINARY(255) NOT NULL,
+  id VARBINARY(255) NOT NULL,
+  ord BIGINT NOT NULL,
+  name MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  kind VARBINARY(255) NOT NULL,
+  active SMALLINT NOT NULL,
+  roles MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  overrides MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  PRIMARY KEY (scope, id)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
+CREATE TABLE IF NOT EXISTS {authz_grants} (
+  scope VARBINARY(255) NOT NULL,
+  actor VARBINARY(255) NOT NULL,
+  ord BIGINT NOT NULL,
+  tool VARBINARY(255) NOT NULL,
+  effect VARBINARY(255) NOT NULL,
+  standing_id VARBINARY(255) NOT NULL,
+  given_by VARBINARY(255) NOT NULL,
+  begins_at BIGINT NOT NULL,
+  ends_at BIGINT NOT NULL,
+  uses BIGINT NOT NULL,
+  below MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  definition VARBINARY(255) NOT NULL,
+  ask_only SMALLINT NOT NULL,
+  seal VARBINARY(255) NOT NULL,
+  PRIMARY KEY (scope, actor, ord)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ROW_FORMAT=DYNAMIC;

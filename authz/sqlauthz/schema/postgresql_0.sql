@@ -1,0 +1,5 @@
+CREATE TABLE IF NOT EXISTS {authz_meta} (
+  one SMALLINT NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  environment TEXT COLLATE "C" NOT NULL
+);

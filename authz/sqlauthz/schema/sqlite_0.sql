@@ -1,0 +1,5 @@
+CREATE TABLE IF NOT EXISTS {authz_meta} (
+  one INTEGER NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  environment TEXT NOT NULL
+) STRICT;
