@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
 
-	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/ledger/ledgertest"
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
@@ -134,90 +133,6 @@ func (b *brittle) over(t *testing.T, s *store) *sqlledger.Store {
 	far, err := sqlledger.New(db, s.dialect, sqlledger.Options{Prefix: s.prefix})
 	require.NoError(t, err)
 	return far
-}
-
-// TestFaultAtEveryCall breaks the connection at each call of each kind of change in turn, before and after.
-// Whatever the caller is told holds, and each change has its record or has not happened.
-func TestFaultAtEveryCall(t *testing.T) {
-	changes := map[string]struct {
-		event ledger.Event
-		apply func(ctx context.Context, s ledger.Store, p ledger.Proposal) error
-	}{
-		"Propose": {ledger.EventProposed, func(ctx context.Context, s ledger.Store, p ledger.Proposal) error {
-			_, err := s.Propose(ctx, ledgertest.NewEntry("depot", 1))
-			return err
-		}},
-		"Claim": {ledger.EventStarted, func(ctx context.Context, s ledger.Store, p ledger.Proposal) error {
-			c := ledgertest.NewClaim(p, "claim-1", p.CreatedAt)
-			c.Use = &ledger.Use{Grant: "grant-1", Limit: 1, Until: c.At.Add(time.Hour)}
-			_, err := s.Claim(ctx, c)
-			return err
-		}},
-		"Dismiss": {ledger.EventDismissed, func(ctx context.Context, s ledger.Store, p ledger.Proposal) error {
-			_, err := s.Dismiss(ctx, ledgertest.NewDismissal(p, p.CreatedAt))
-			return err
-		}},
-		"Revise": {ledger.EventDismissed, func(ctx context.Context, s ledger.Store, p ledger.Proposal) error {
-			_, err := s.Revise(ctx, ledgertest.NewRevision(p, 9, p.CreatedAt))
-			return err
-		}},
-		"Append": {ledger.EventRead, func(ctx context.Context, s ledger.Store, p ledger.Proposal) error {
-			return s.Append(ctx, ledger.Record{At: p.CreatedAt, Event: ledger.EventRead, Session: p.Session, Proposal: p.ID})
-		}},
-	}
-	for name, c := range changes {
-		t.Run(name, func(t *testing.T) {
-			s := engines[0].open(t)
-			for n := 1; ; n++ {
-				calls := 0
-				for _, after := range []bool{false, true} {
-					for _, table := range []string{"proposals", "records", "uses", "grants"} {
-						_, err := s.exec("DELETE FROM {" + table + "}")
-						require.NoError(t, err)
-					}
-					p, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", 1))
-					require.NoError(t, err)
-					calls = 0
-					far := (&brittle{fail: func(string) (error, error) {
-						if calls++; calls != n {
-							return nil, nil
-						}
-						if after {
-							return nil, io.ErrUnexpectedEOF
-						}
-						return io.ErrUnexpectedEOF, nil
-					}}).over(t, s)
-					err = c.apply(t.Context(), far, p)
-					s.told(t, c.event, err)
-					if name != "Append" {
-						require.NoError(t, err, "a database that works again answers")
-					}
-				}
-				if calls < n {
-					require.Greater(t, n, 4)
-					return
-				}
-			}
-		})
-	}
-}
-
-// told makes sure that a record is there exactly if its change was answered as applied.
-func (s *store) told(t *testing.T, event ledger.Event, err error) {
-	t.Helper()
-	var n int
-	for _, scope := range []authz.Scope{"shop", "depot"} {
-		trail, e := s.Audit(t.Context(), ledger.AuditQuery{Scope: scope, Event: event})
-		require.NoError(t, e)
-		if event != ledger.EventProposed || scope == "depot" { // the shop has the proposal to begin with
-			n += len(trail)
-		}
-	}
-	if err == nil {
-		require.Equal(t, 1, n, "%s", event)
-	} else if !errors.Is(err, sqlledger.ErrInDoubt) {
-		require.Zero(t, n, "%s: %v", event, err)
-	}
 }
 
 // TestFaultsThatStay has a database that refuses one kind of call each time.
