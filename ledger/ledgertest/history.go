@@ -23,7 +23,7 @@ import (
 // the calls that explains every answer. Some contexts end in the middle of a call, and some answers are thrown away:
 // such a call may have been applied at any time since, or never. Many short histories find more than a long one.
 func linearizes(t *suite) {
-	for n := range 12 {
+	for n := range 8 {
 		h := &history{store: t.store, scope: authz.Scope(fmt.Sprint("history-", n))}
 		race(4, func(w int) { h.work(t.Context(), rand.New(rand.NewPCG(uint64(n), uint64(w))), w) })
 		for row := range 2 {

@@ -33,7 +33,7 @@ type machine struct {
 // mangle. RAPID_CHECKS and RAPID_STEPS make it longer than in every run of the tests.
 func TestMachine(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); os.Getenv("RAPID_CHECKS") == "" && f.Value.String() == f.DefValue {
-		require.NoError(t, f.Value.Set("4"))
+		require.NoError(t, f.Value.Set("3"))
 	}
 	atOnce(t, func(t *testing.T, e engine) {
 		s, memory, round := e.open(t), new(ledger.Memory), 0

@@ -233,7 +233,7 @@ func TestApproversOfTwoProcesses(t *testing.T) {
 }
 
 // TestStandingGrantOfTwoProcesses has 64 calls over two processes use a standing grant for three, one of the processes
-// is killed in the middle of it, and another two try everything again.
+// is killed in the middle of it, and another one tries everything again.
 func TestStandingGrantOfTwoProcesses(t *testing.T) {
 	atOnce(t, func(t *testing.T, e engine) {
 		s := e.open(t)
@@ -243,7 +243,10 @@ func TestStandingGrantOfTwoProcesses(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for round := range 2 {
-			two := []*process{e.start(t, s, "standing", cashier.paid, 0), e.start(t, s, "standing", cashier.paid, 0)}
+			two := []*process{e.start(t, s, "standing", cashier.paid, 0)}
+			if round == 0 {
+				two = append(two, e.start(t, s, "standing", cashier.paid, 0))
+			}
 			for _, p := range two {
 				require.Equal(t, "here", p.says())
 			}

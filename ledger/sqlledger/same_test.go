@@ -31,7 +31,7 @@ func TestTimesInEveryZone(t *testing.T) {
 			time.Date(2026, 3, 8, 2, 30, 0, 123456789, zone), time.Date(2026, 3, 29, 2, 59, 59, 999999999, zone), time.Date(2026, 4, 5, 1, 45, 0, 1000, zone),
 			time.Date(2026, 10, 25, 2, 30, 0, 999, zone), time.Date(2026, 11, 1, 1, 30, 0, 500000, zone), time.Date(2011, 12, 30, 0, 0, 0, 1, zone),
 		} {
-			instants = append(instants, at, at.Add(time.Hour))
+			instants = append(instants, at)
 		}
 	}
 	zones := map[sqlledger.Dialect][]string{
