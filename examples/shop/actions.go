@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
@@ -32,27 +31,13 @@ const (
 // moneyMoves are the permissions that no action may need without a person's click: New checks it.
 var moneyMoves = []authz.Permission{editRefunds, editPayments}
 
-// office is the shop that the actions work on. Tests swap in a fresh one for each task.
-type office struct {
-	shop atomic.Pointer[backoffice.Shop]
-	runs atomic.Int64 // writes whose run function was entered
-}
-
-func (o *office) open() error {
-	shop, err := backoffice.Open()
-	if err == nil {
-		o.shop.Store(shop)
-	}
-	return err
-}
-
 // actions makes every call of the back office an action. The revision stands for the code behind them.
 func (o *office) actions(revision string) []*registry.Action {
 	return []*registry.Action{
 		read(o, "get_order_details", "Get the status and details of an order.", readOrders,
-			func(p backoffice.GetOrder) ([]authz.Path, error) { return o.order(p.OrderID) }, (*backoffice.Shop).GetOrderDetails),
+			func(ctx context.Context, p backoffice.GetOrder) ([]authz.Path, error) { return o.order(ctx, p.OrderID) }, (*backoffice.Shop).GetOrderDetails),
 		read(o, "get_user_details", "Get the details of a customer, including their orders.", readCustomers,
-			func(p backoffice.GetUser) ([]authz.Path, error) { return o.user(p.UserID) }, (*backoffice.Shop).GetUserDetails),
+			func(ctx context.Context, p backoffice.GetUser) ([]authz.Path, error) { return o.user(ctx, p.UserID) }, (*backoffice.Shop).GetUserDetails),
 		read(o, "find_user_id_by_email", "Find a customer's id by their email address.", findCustomers, nil, (*backoffice.Shop).FindUserIDByEmail),
 		read(o, "find_user_id_by_name_zip", "Find a customer's id by first name, last name and zip code.", findCustomers, nil, (*backoffice.Shop).FindUserIDByNameZip),
 		read(o, "get_product_details", "Get the variants, prices and availability of a product.", readProducts, nil, (*backoffice.Shop).GetProductDetails),
@@ -102,24 +87,38 @@ func (o *office) actions(revision string) []*registry.Action {
 			Permission:  editCustomers, Ask: requestCustomers, Mode: authz.Execute, Revision: revision,
 			Sentence: "Make {address1}, {address2}, {city}, {state} {zip}, {country} the address of customer {user_id}.",
 			Risk:     registry.RiskLow, Reach: "one customer", Undo: "by changing it back", Idempotent: true,
-			Target: func(_ context.Context, p backoffice.UserAddress) ([]authz.Path, error) { return o.user(p.UserID) },
-			Version: func(_ context.Context, p backoffice.UserAddress) (string, error) {
-				return o.shop.Load().UserVersion(p.UserID), nil
+			Target: func(ctx context.Context, p backoffice.UserAddress) ([]authz.Path, error) {
+				return o.user(ctx, p.UserID)
+			},
+			Version: func(ctx context.Context, p backoffice.UserAddress) (string, error) {
+				shop, err := o.now(ctx)
+				if err != nil {
+					return "", err
+				}
+				return shop.UserVersion(p.UserID), nil
 			},
 		}, (*backoffice.Shop).ModifyUserAddress),
 	}
 }
 
-func (o *office) order(id string) ([]authz.Path, error) {
-	owner, ok := o.shop.Load().OrderOwner(id)
+func (o *office) order(ctx context.Context, id string) ([]authz.Path, error) {
+	shop, err := o.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	owner, ok := shop.OrderOwner(id)
 	if !ok {
 		return nil, registry.ErrNoTarget
 	}
 	return below(owner, "orders", id)
 }
 
-func (o *office) user(id string) ([]authz.Path, error) {
-	if !o.shop.Load().HasUser(id) {
+func (o *office) user(ctx context.Context, id string) ([]authz.Path, error) {
+	shop, err := o.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !shop.HasUser(id) {
 		return nil, registry.ErrNoTarget
 	}
 	return below(id, "profile")
@@ -128,9 +127,12 @@ func (o *office) user(id string) ([]authz.Path, error) {
 // ofOrder says of an action which order it is about, and binds it to the state of the order and of its owner: a
 // change may settle with the owner's gift card.
 func ofOrder[P any](o *office, s registry.Spec[P], id func(P) string) registry.Spec[P] {
-	s.Target = func(_ context.Context, p P) ([]authz.Path, error) { return o.order(id(p)) }
-	s.Version = func(_ context.Context, p P) (string, error) {
-		shop := o.shop.Load()
+	s.Target = func(ctx context.Context, p P) ([]authz.Path, error) { return o.order(ctx, id(p)) }
+	s.Version = func(ctx context.Context, p P) (string, error) {
+		shop, err := o.now(ctx)
+		if err != nil {
+			return "", err
+		}
 		owner, _ := shop.OrderOwner(id(p))
 		return shop.OrderVersion(id(p)) + shop.UserVersion(owner), nil
 	}
@@ -146,21 +148,24 @@ func below(customer string, segments ...string) ([]authz.Path, error) {
 
 type method[P, R any] func(*backoffice.Shop, context.Context, P) (R, error)
 
-func read[P, R any](o *office, name, description string, permission authz.Permission, target func(P) ([]authz.Path, error), run method[P, R]) *registry.Action {
-	spec := registry.Spec[P]{Description: description, Permission: permission, Mode: authz.Read}
-	if target != nil {
-		spec.Target = func(_ context.Context, p P) ([]authz.Path, error) { return target(p) }
-	}
-	return registry.Define(name, spec, func(ctx context.Context, p P) (R, error) {
-		r, err := run(o.shop.Load(), ctx, p)
+func read[P, R any](o *office, name, description string, permission authz.Permission, target func(context.Context, P) ([]authz.Path, error), run method[P, R]) *registry.Action {
+	spec := registry.Spec[P]{Description: description, Permission: permission, Mode: authz.Read, Target: target}
+	return registry.Define(name, spec, func(ctx context.Context, p P) (r R, err error) {
+		shop, err := o.now(ctx)
+		if err == nil {
+			r, err = run(shop, ctx, p)
+		}
 		return r, tellable(err)
 	})
 }
 
 func write[P, R any](o *office, name string, spec registry.Spec[P], run method[P, R]) *registry.Action {
-	return registry.Define(name, spec, func(ctx context.Context, p P) (R, error) {
+	return registry.Define(name, spec, func(ctx context.Context, p P) (r R, err error) {
 		o.runs.Add(1)
-		r, err := run(o.shop.Load(), ctx, p)
+		err = o.change(ctx, func(shop *backoffice.Shop) (err error) {
+			r, err = run(shop, ctx, p)
+			return err
+		})
 		return r, tellable(err)
 	})
 }

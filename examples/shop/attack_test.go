@@ -53,7 +53,7 @@ var attacks = map[string]map[string]int{
 }
 
 func TestEveryAttackOnEveryWrite(t *testing.T) {
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
 	var out bytes.Buffer
 	require.NoError(t, a.print(t.Context(), &out, tasks(t)))
@@ -70,7 +70,7 @@ func TestEveryAttackOnEveryWrite(t *testing.T) {
 
 // Each way of tampering does change the row, or its attack would prove nothing, and breaks the seal.
 func TestEveryColumnIsChanged(t *testing.T) {
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
 	session, err := a.session("isabella_lopez_6490", "one")
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestEveryColumnIsChanged(t *testing.T) {
 // brokenly runs the attacks of the first tasks against a desk that approves by approve.
 func brokenly(t *testing.T, approve func(*attack) func(context.Context, registry.Redemption) (registry.Result, error)) *attack {
 	t.Helper()
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
 	a.approve = approve(a)
 	var out bytes.Buffer

@@ -16,11 +16,7 @@ import (
 // chatWith is a conversation on the terminal: the customer of the story writes, and commands with a slash are
 // what Sam of the staff does. Nothing is held while a proposal waits; what was decided is told to the model
 // before the next message.
-func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.Model, name string) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
+func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.Model, name string, w *world) error {
 	task, err := taskOf(story)
 	if err != nil {
 		return err

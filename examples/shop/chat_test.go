@@ -27,7 +27,9 @@ func TestChat(t *testing.T) {
 		func(string) string { return "" },
 		func(string) string { return "/quit" },
 	}
-	require.NoError(t, chatWith(t.Context(), in, &out, model, "a script"))
+	w, err := newWorld(t.Context(), inMemory())
+	require.NoError(t, err)
+	require.NoError(t, chatWith(t.Context(), in, &out, model, "a script", w))
 	text := out.String()
 	for _, want := range []string{
 		"… modify_pending_order_payment", "… needs_approval", "… waits for staff: ",

@@ -36,12 +36,8 @@ func (r *replay) differ(format string, args ...any) {
 }
 
 // replayAll replays every task, prints a table and fails on any difference that it does not list.
-func replayAll(ctx context.Context, out io.Writer, approveAll bool) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
-	return newReplay(w, approveAll).print(ctx, out)
+func replayAll(ctx context.Context, out io.Writer, approveAll bool, dsn string) error {
+	return in(ctx, dsn, func(w *world) error { return newReplay(w, approveAll).print(ctx, out) })
 }
 
 func newReplay(w *world, approveAll bool) *replay {
@@ -76,23 +72,33 @@ func (r *replay) all(ctx context.Context) error {
 
 // task plays one task on a fresh copy of the data.
 func (r *replay) task(ctx context.Context, task workload.Task) error {
-	if err := r.office.open(); err != nil {
+	if err := r.office.reset(ctx); err != nil {
 		return err
 	}
 	session, err := r.session(task.UserID, task.ID)
 	if err != nil {
 		return err
 	}
-	start := r.office.shop.Load().Snapshot()
+	start, err := r.holds(ctx)
+	if err != nil {
+		return err
+	}
 	changed, foreign := map[string]string{}, false
 	for i, action := range task.Actions {
-		before := r.office.shop.Load().Snapshot()
+		before, err := r.holds(ctx)
+		if err != nil {
+			return err
+		}
 		call := chattools.Call{ID: fmt.Sprint("call_", i), Name: action.Name, Arguments: action.Arguments}
 		got, err := r.play(ctx, session, call)
 		if err != nil {
 			return err
 		}
-		records, changes := backoffice.Diff(before, r.office.shop.Load().Snapshot())
+		after, err := r.holds(ctx)
+		if err != nil {
+			return err
+		}
+		records, changes := backoffice.Diff(before, after)
 		for _, c := range records {
 			changed[c.Collection+"/"+c.ID] = c.AfterSHA256
 		}
@@ -108,13 +114,26 @@ func (r *replay) task(ctx context.Context, task workload.Task) error {
 			r.compare(label, action, got, records, changes)
 		}
 	}
-	switch altered, _ := backoffice.Diff(start, r.office.shop.Load().Snapshot()); {
+	end, err := r.holds(ctx)
+	if err != nil {
+		return err
+	}
+	switch altered, _ := backoffice.Diff(start, end); {
 	case !r.approveAll && len(altered) > 0:
 		r.differ("%s: %d records changed", task.ID, len(altered))
 	case r.approveAll && !foreign && !sameFinal(task.Final, changed):
 		r.differ("%s: the final records differ", task.ID)
 	}
 	return nil
+}
+
+// holds returns what the shop holds now.
+func (r *replay) holds(ctx context.Context) (backoffice.Snapshot, error) {
+	shop, err := r.office.now(ctx)
+	if err != nil {
+		return backoffice.Snapshot{}, err
+	}
+	return shop.Snapshot(), nil
 }
 
 // play makes one call as the model, and has staff approve what it proposes. The answer is the gate's, or

@@ -25,7 +25,7 @@ var refused = []string{
 
 func newTestReplay(t *testing.T, approveAll bool) *replay {
 	t.Helper()
-	w, err := newWorld()
+	w, err := newWorld(t.Context(), inMemory())
 	require.NoError(t, err)
 	return newReplay(w, approveAll)
 }

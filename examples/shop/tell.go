@@ -18,11 +18,7 @@ import (
 const story = "retail-test-040"
 
 // tell plays one recorded conversation for somebody who sees this for the first time.
-func tell(ctx context.Context, out io.Writer) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
+func tell(ctx context.Context, out io.Writer, w *world) error {
 	task, err := taskOf(story)
 	if err != nil {
 		return err

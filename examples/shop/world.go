@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
-	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
@@ -23,26 +23,28 @@ const (
 	sue       authz.ID    = "sue" // staff
 )
 
-// world is the shop with a gate in front of it, in memory.
+// world is the shop with a gate in front of it.
 type world struct {
-	office *office
-	people *authz.Memory
-	book   *ledger.Memory
-	keys   *token.Ring
-	clock  atomic.Int64 // microseconds
-	reg    *registry.Registry
-	desk   *approval.Desk
-	gate   *chattools.Gate
+	*place
+	keys  *token.Ring
+	clock atomic.Int64 // microseconds
+	reg   *registry.Registry
+	desk  *approval.Desk
+	gate  *chattools.Gate
 }
 
 // newWorld opens a shop whose clock starts at a fixed instant and moves only when it is told to.
-func newWorld() (*world, error) {
-	w := &world{office: new(office), people: new(authz.Memory), book: new(ledger.Memory)}
+func newWorld(ctx context.Context, p *place) (*world, error) {
+	w := &world{place: p}
 	w.clock.Store(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).UnixMicro())
-	if err := w.office.open(); err != nil {
+	if err := w.office.reset(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.people.Set(scope, w.facts()); err != nil {
+	facts, err := facts()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.people.Edit(ctx, scope, func(f *authz.Facts) error { *f = facts; return nil }); err != nil {
 		return nil, err
 	}
 	key, err := token.NewKey("k1")
@@ -85,7 +87,11 @@ func (w *world) config(revision string) registry.Config {
 
 // facts says who may do what: a customer reads and asks below their own path, staff perform, and the
 // assistant is an editor, held back by whom it acts for.
-func (w *world) facts() authz.Facts {
+func facts() (authz.Facts, error) {
+	sample, err := backoffice.Sample()
+	if err != nil {
+		return authz.Facts{}, err
+	}
 	f := authz.Facts{
 		Settings: authz.Settings{Ceiling: authz.Execute},
 		Actors: []authz.Actor{
@@ -94,7 +100,7 @@ func (w *world) facts() authz.Facts {
 			{ID: sue, Name: "Sue", Kind: authz.Human, Active: true, Roles: []string{"staff"}},
 		},
 	}
-	for id, user := range w.office.shop.Load().Snapshot().Data().Users {
+	for id, user := range sample.Data().Users {
 		own, err := authz.MustPath("/customers").Join(id)
 		if err != nil {
 			continue // such an account has no path, and so no rights
@@ -107,7 +113,7 @@ func (w *world) facts() authz.Facts {
 		})
 	}
 	slices.SortFunc(f.Actors, func(a, b authz.Actor) int { return cmp.Compare(a.ID, b.ID) })
-	return f
+	return f, nil
 }
 
 func (w *world) now() time.Time { return time.UnixMicro(w.clock.Load()).UTC() }
