@@ -23,6 +23,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 )
 
 func main() {
@@ -57,7 +59,7 @@ func run(ctx context.Context, input io.Reader, out io.Writer, o options) error {
 		if err != nil {
 			return err
 		}
-		return in(ctx, o.dsn, func(w *world) error { return chatWith(ctx, input, out, model, name, w) })
+		return in(ctx, o.dsn, func(w *store.World) error { return chatWith(ctx, input, out, model, name, w) })
 	case o.attack && o.approve != "all":
 		return fmt.Errorf("-attack approves what it has to; leave -approve away")
 	case o.attack:
@@ -65,17 +67,17 @@ func run(ctx context.Context, input io.Reader, out io.Writer, o options) error {
 	case o.replay:
 		return replayAll(ctx, out, o.approve == "all", o.dsn)
 	}
-	return in(ctx, o.dsn, func(w *world) error { return tell(ctx, out, w) })
+	return in(ctx, o.dsn, func(w *store.World) error { return tell(ctx, out, w) })
 }
 
 // in opens a shop for as long as do takes.
-func in(ctx context.Context, dsn string, do func(*world) error) (err error) {
-	p, err := passing(ctx, dsn)
+func in(ctx context.Context, dsn string, do func(*store.World) error) (err error) {
+	p, err := store.Passing(ctx, dsn)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	w, err := newWorld(ctx, p)
+	defer func() { err = errors.Join(err, p.Close()) }()
+	w, err := store.New(ctx, p)
 	if err != nil {
 		return err
 	}
