@@ -7,7 +7,7 @@ type statements struct {
 	lockScope, identical, countParty, countScope string
 	insertProposal, insertRecord, mine           string
 	lockGrant, countUses, insertUse              string
-	proposal, life, due, readSchema              string
+	proposal, life, due                          string
 }
 
 // newStatements writes the statements. Every compare-and-set changes the row that it finds, so that databases
