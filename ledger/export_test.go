@@ -34,7 +34,8 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	seen := 0
-	for range ledger.Records(t.Context(), book, ledger.AuditQuery{Scope: "shop", Limit: 2}) {
+	for _, err := range ledger.Records(t.Context(), book, ledger.AuditQuery{Scope: "shop", Limit: 2}) {
+		require.NoError(t, err)
 		if seen++; seen == 3 {
 			break
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/examples/shop/workload"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -22,7 +23,7 @@ import (
 
 // attack tries on every write whatever might make it run without, or beside, a person's approval.
 type attack struct {
-	*world
+	*store.World
 	changed *registry.Registry // the same actions with another revision, on the same ledger
 	approve func(context.Context, registry.Redemption) (registry.Result, error)
 	order   []string
@@ -39,7 +40,7 @@ type result struct {
 // attackAll replays all tasks, attacks each write before and after its approval, and prints a table of the
 // refusals. It fails if anything ran that was not approved, or was refused for a wrong reason.
 func attackAll(ctx context.Context, out io.Writer) error {
-	a, err := newAttack()
+	a, err := newAttack(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,24 +51,24 @@ func attackAll(ctx context.Context, out io.Writer) error {
 	return a.print(ctx, out, tasks)
 }
 
-func newAttack() (*attack, error) {
-	w, err := newWorld()
+func newAttack(ctx context.Context) (*attack, error) {
+	w, err := store.New(ctx, store.InMemory()) // in memory, where rows can be changed behind the ledger's back
 	if err != nil {
 		return nil, err
 	}
-	a := &attack{world: w, approve: w.desk.Approve, results: map[string]*result{}}
-	a.changed, err = w.registry("2")
+	a := &attack{World: w, approve: w.Desk.Approve, results: map[string]*result{}}
+	a.changed, err = w.Registry("2")
 	return a, err
 }
 
 func (a *attack) print(ctx context.Context, out io.Writer, tasks []workload.Task) error {
-	r := newReplay(a.world, true)
+	r := newReplay(a.World, true)
 	r.attack = a
 	for _, task := range tasks {
 		if err := r.task(ctx, task); err != nil {
 			return fmt.Errorf("%s: %w", task.ID, err)
 		}
-		r.pass(time.Hour)
+		r.Pass(time.Hour)
 	}
 	a.report(out, r)
 	if n := len(a.faults) + len(r.unexpected); n > 0 {
@@ -84,9 +85,9 @@ func (a *attack) try(kind string, attempt func() error, want ...ledger.Code) {
 		a.results[kind] = res
 		a.order = append(a.order, kind)
 	}
-	runs := a.office.runs.Load()
+	runs := a.Office.Runs.Load()
 	err := attempt()
-	ran := int(a.office.runs.Load() - runs)
+	ran := int(a.Office.Runs.Load() - runs)
 	res.tries++
 	res.runs += ran
 	refusal, _ := errors.AsType[*registry.Refusal](err)
@@ -104,14 +105,14 @@ func (a *attack) redeem(ctx context.Context, r registry.Redemption) func() error
 
 // before attacks a write that the model is about to propose, on proposals of its own.
 func (a *attack) before(ctx context.Context, s authz.Session, c chattools.Call) error {
-	if a.reg.Mode(c.Name) <= authz.Read {
+	if a.Reg.Mode(c.Name) <= authz.Read {
 		return nil
 	}
-	answer := a.gate.Call(ctx, s, c)
+	answer := a.Gate.Call(ctx, s, c)
 	if answer.Status != chattools.NeedsApproval {
 		return nil // forbidden; the replay looks at that
 	}
-	good, err := a.open(ctx, answer.Proposal, sam)
+	good, err := a.Open(ctx, answer.Proposal, store.Sam)
 	if err != nil {
 		return err
 	}
@@ -126,17 +127,17 @@ func (a *attack) before(ctx context.Context, s authz.Session, c chattools.Call) 
 	}
 	a.tamper(ctx, good)
 
-	if err := a.desk.Dismiss(ctx, scope, good.Proposal, good.Operator, "an attack"); err != nil {
+	if err := a.Desk.Dismiss(ctx, store.Scope, good.Proposal, good.Operator, "an attack"); err != nil {
 		return err
 	}
 	a.try("a dismissed proposal", a.redeem(ctx, good), ledger.WasDismissed)
 	a.turnBack(ctx, "a dismissed row turned back to proposed", good)
 
-	late, err := a.open(ctx, a.gate.Call(ctx, s, c).Proposal, sam)
+	late, err := a.Open(ctx, a.Gate.Call(ctx, s, c).Proposal, store.Sam)
 	if err != nil {
 		return err
 	}
-	a.pass(registry.DefaultLifetime)
+	a.Pass(registry.DefaultLifetime)
 	a.try("an expired token", a.redeem(ctx, late), ledger.WasExpired)
 	return nil
 }
@@ -162,46 +163,46 @@ func (a *attack) bend(ctx context.Context, s authz.Session, c chattools.Call, go
 	a.try("one leaf altered in what was shown", a.redeem(ctx, bent), ledger.BadToken)
 
 	bent = good
-	bent.Operator = authz.LoggedIn(sue)
+	bent.Operator = authz.LoggedIn(store.Sue)
 	a.try("another operator's token", a.redeem(ctx, bent), ledger.BadToken)
 
 	c.Arguments = arguments
-	sibling, err := a.open(ctx, a.gate.Call(ctx, s, c).Proposal, sam)
+	sibling, err := a.Open(ctx, a.Gate.Call(ctx, s, c).Proposal, store.Sam)
 	if err != nil {
 		return err
 	}
 	bent = good
 	bent.Token = sibling.Token
 	a.try("another proposal's token", a.redeem(ctx, bent), ledger.BadToken)
-	if err := a.desk.Dismiss(ctx, scope, sibling.Proposal, authz.LoggedIn(sam), "an attack"); err != nil {
+	if err := a.Desk.Dismiss(ctx, store.Scope, sibling.Proposal, authz.LoggedIn(store.Sam), "an attack"); err != nil {
 		return err
 	}
 
 	// The customer gets hold of a token in their own name, as only a bug of the host could give them.
-	row, err := a.book.Proposal(ctx, scope, good.Proposal)
+	row, err := a.Book.Proposal(ctx, store.Scope, good.Proposal)
 	if err != nil {
 		return err
 	}
 	bent = good
 	bent.Operator = s.Human()
-	binding, err := registry.Binding(&row, bent.Operator, a.now())
+	binding, err := registry.Binding(&row, bent.Operator, a.Now())
 	if err != nil {
 		return err
 	}
-	if bent.Token, err = a.keys.Sign(binding); err != nil {
+	if bent.Token, err = a.Keys.Sign(binding); err != nil {
 		return err
 	}
 	a.try("the customer approves their own request", a.redeem(ctx, bent), ledger.Forbidden)
-	if o, err := a.desk.Open(ctx, scope, good.Proposal, s.Human()); err != nil || !o.Token.IsZero() {
+	if o, err := a.Desk.Open(ctx, store.Scope, good.Proposal, s.Human()); err != nil || !o.Token.IsZero() {
 		a.faults = append(a.faults, fmt.Sprintf("the customer opens %s: token %t, %v", good.Proposal, !o.Token.IsZero(), err))
 	}
 
-	other, err := a.session(stranger(s), s.Run())
+	other, err := a.Session(stranger(s), s.Run())
 	if err != nil {
 		return err
 	}
 	a.try("another customer as principal", func() error {
-		_, err := a.desk.Propose(ctx, registry.Call{Session: other, Action: row.Action, Params: row.Params.Bytes()})
+		_, err := a.Desk.Propose(ctx, registry.Call{Session: other, Action: row.Action, Params: row.Params.Bytes()})
 		return err
 	}, ledger.Forbidden)
 	return nil
@@ -209,7 +210,7 @@ func (a *attack) bend(ctx context.Context, s authz.Session, c chattools.Call, go
 
 // withdraw takes away rights and tools between opening and approving.
 func (a *attack) withdraw(ctx context.Context, good registry.Redemption) error {
-	row, err := a.book.Proposal(ctx, scope, good.Proposal)
+	row, err := a.Book.Proposal(ctx, store.Scope, good.Proposal)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (a *attack) withdraw(ctx context.Context, good registry.Redemption) error {
 	}{
 		{"the operator lost the permission", ledger.Forbidden, func(f *authz.Facts) {
 			for i := range f.Actors {
-				if f.Actors[i].ID == sam {
+				if f.Actors[i].ID == store.Sam {
 					f.Actors[i].Roles = nil
 				}
 			}
@@ -228,15 +229,15 @@ func (a *attack) withdraw(ctx context.Context, good registry.Redemption) error {
 		{"the tool was disabled", ledger.Unavailable, func(f *authz.Facts) { f.Settings.Disabled = []string{row.Action} }},
 		{"the ceiling dropped", ledger.Unavailable, func(f *authz.Facts) { f.Settings.Ceiling = authz.Read }},
 	} {
-		was, err := a.people.Facts(ctx, scope, nil)
+		was, err := a.People.Facts(ctx, store.Scope, nil)
 		if err != nil {
 			return err
 		}
-		if err := a.people.Edit(ctx, scope, func(f *authz.Facts) error { w.edit(f); return nil }); err != nil {
+		if err := a.People.Edit(ctx, store.Scope, func(f *authz.Facts) error { w.edit(f); return nil }); err != nil {
 			return err
 		}
 		a.try(w.kind, a.redeem(ctx, good), w.want)
-		if err := a.people.Set(scope, *was); err != nil {
+		if err := a.People.Edit(ctx, store.Scope, func(f *authz.Facts) error { *f = *was.Clone(); return nil }); err != nil {
 			return err
 		}
 	}
@@ -246,7 +247,7 @@ func (a *attack) withdraw(ctx context.Context, good registry.Redemption) error {
 
 // move changes the target between opening and approving, and changes it back.
 func (a *attack) move(ctx context.Context, s authz.Session, good registry.Redemption) error {
-	shop, id := a.office.shop.Load(), string(s.Human().ID())
+	shop, id := a.Office.Shop.Load(), string(s.Human().ID())
 	user, err := shop.GetUserDetails(ctx, backoffice.GetUser{UserID: id})
 	if err != nil {
 		return err
@@ -267,25 +268,25 @@ func (a *attack) tamper(ctx context.Context, good registry.Redemption) {
 	for _, column := range slices.Sorted(maps.Keys(columns)) {
 		bent := good
 		var was ledger.Proposal
-		_ = a.book.Tamper(scope, good.Proposal, func(p *ledger.Proposal) {
+		_ = a.Memory.Tamper(store.Scope, good.Proposal, func(p *ledger.Proposal) {
 			was = *p
 			columns[column](p)
 			bent.Proposal = p.ID
 		})
 		a.try("row changed: "+column, a.redeem(ctx, bent), ledger.Tampered)
-		_ = a.book.Tamper(scope, bent.Proposal, func(p *ledger.Proposal) { *p = was })
+		_ = a.Memory.Tamper(store.Scope, bent.Proposal, func(p *ledger.Proposal) { *p = was })
 	}
 }
 
 // turnBack makes a decided row read as if nobody had decided it.
 func (a *attack) turnBack(ctx context.Context, kind string, used registry.Redemption) {
 	var was ledger.Proposal
-	_ = a.book.Tamper(scope, used.Proposal, func(p *ledger.Proposal) {
+	_ = a.Memory.Tamper(store.Scope, used.Proposal, func(p *ledger.Proposal) {
 		was = *p
 		p.Decision, p.DecidedBy, p.DecidedAt, p.Claim, p.Outcome, p.Note = ledger.Undecided, "", time.Time{}, "", ledger.Running, ""
 	})
 	a.try(kind, a.redeem(ctx, used), ledger.Tampered, ledger.Stale) // stale where the run changed the target
-	_ = a.book.Tamper(scope, used.Proposal, func(p *ledger.Proposal) { *p = was })
+	_ = a.Memory.Tamper(store.Scope, used.Proposal, func(p *ledger.Proposal) { *p = was })
 }
 
 // columns changes each immutable column of a proposal. The scope is not among them: a row of another scope
@@ -293,7 +294,7 @@ func (a *attack) turnBack(ctx context.Context, kind string, used registry.Redemp
 var columns = map[string]func(*ledger.Proposal){
 	"id":           func(p *ledger.Proposal) { p.ID = p.ID[:len(p.ID)-1] + flip(p.ID[len(p.ID)-1:]) },
 	"actor":        session(func(s *authz.StoredSession) { s.Actor = "assistant-2" }),
-	"principal":    session(func(s *authz.StoredSession) { s.Principal = sam }),
+	"principal":    session(func(s *authz.StoredSession) { s.Principal = store.Sam }),
 	"background":   session(func(s *authz.StoredSession) { s.Principal, s.Background = "", true }),
 	"kind":         session(func(s *authz.StoredSession) { s.Kind, s.Principal = authz.Human, "" }),
 	"via":          session(func(s *authz.StoredSession) { s.Via = []authz.ID{"assistant-2"} }),
@@ -311,7 +312,7 @@ var columns = map[string]func(*ledger.Proposal){
 	"created at":     func(p *ledger.Proposal) { p.CreatedAt = p.CreatedAt.Add(time.Microsecond) },
 	"expires at":     func(p *ledger.Proposal) { p.ExpiresAt = p.ExpiresAt.Add(time.Hour) },
 	"supersedes":     func(p *ledger.Proposal) { p.Supersedes = p.ID },
-	"revised by":     func(p *ledger.Proposal) { p.RevisedBy = append(slices.Clone(p.RevisedBy), sue) },
+	"revised by":     func(p *ledger.Proposal) { p.RevisedBy = append(slices.Clone(p.RevisedBy), store.Sue) },
 	"seal": func(p *ledger.Proposal) {
 		p.Seal = p.Seal[:len(p.Seal)-2] + flip(p.Seal[len(p.Seal)-2:len(p.Seal)-1]) + p.Seal[len(p.Seal)-1:]
 	},
@@ -386,7 +387,7 @@ func (a *attack) report(out io.Writer, r *replay) {
 		}
 		fmt.Fprintf(out, "%-44s %6d %5d  %s\n", kind, res.tries, res.runs, strings.Join(refusals, ", "))
 	}
-	fmt.Fprintf(out, "\napproved runs in between: %d, all compared with the recording\n", r.office.runs.Load())
+	fmt.Fprintf(out, "\napproved runs in between: %d, all compared with the recording\n", r.Office.Runs.Load())
 	for _, line := range append(a.faults, r.unexpected...) {
 		fmt.Fprintln(out, "  "+line)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
@@ -53,12 +54,12 @@ var attacks = map[string]map[string]int{
 }
 
 func TestEveryAttackOnEveryWrite(t *testing.T) {
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
 	var out bytes.Buffer
 	require.NoError(t, a.print(t.Context(), &out, tasks(t)))
 	require.Empty(t, a.faults)
-	require.EqualValues(t, 750, a.office.runs.Load(), "only what staff approved ran")
+	require.EqualValues(t, 750, a.Office.Runs.Load(), "only what staff approved ran")
 	require.ElementsMatch(t, slices.Collect(maps.Keys(attacks)), a.order)
 	for kind, want := range attacks {
 		require.Equal(t, 750, a.results[kind].tries, kind)
@@ -70,14 +71,14 @@ func TestEveryAttackOnEveryWrite(t *testing.T) {
 
 // Each way of tampering does change the row, or its attack would prove nothing, and breaks the seal.
 func TestEveryColumnIsChanged(t *testing.T) {
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
-	session, err := a.session("isabella_lopez_6490", "one")
+	session, err := a.Session("isabella_lopez_6490", "one")
 	require.NoError(t, err)
 	task, err := taskOf(story)
 	require.NoError(t, err)
 	call := task.Actions[len(task.Actions)-1]
-	p, err := a.desk.Propose(t.Context(), registry.Call{Session: session, Action: call.Name, Params: call.Arguments})
+	p, err := a.Desk.Propose(t.Context(), registry.Call{Session: session, Action: call.Name, Params: call.Arguments})
 	require.NoError(t, err)
 	for column, change := range columns {
 		row := p.Proposal
@@ -86,14 +87,14 @@ func TestEveryColumnIsChanged(t *testing.T) {
 		if column != "id" {
 			require.Equal(t, p.Proposal.ID, row.ID, column)
 		}
-		require.ErrorIs(t, ledger.CheckSeal(a.keys, &row), ledger.ErrTampered, column)
+		require.ErrorIs(t, ledger.CheckSeal(a.Keys, &row), ledger.ErrTampered, column)
 	}
 }
 
 // brokenly runs the attacks of the first tasks against a desk that approves by approve.
 func brokenly(t *testing.T, approve func(*attack) func(context.Context, registry.Redemption) (registry.Result, error)) *attack {
 	t.Helper()
-	a, err := newAttack()
+	a, err := newAttack(t.Context())
 	require.NoError(t, err)
 	a.approve = approve(a)
 	var out bytes.Buffer
@@ -105,10 +106,10 @@ func brokenly(t *testing.T, approve func(*attack) func(context.Context, registry
 func TestTheAttacksNoticeADeskThatIgnoresShown(t *testing.T) {
 	a := brokenly(t, func(a *attack) func(context.Context, registry.Redemption) (registry.Result, error) {
 		return func(ctx context.Context, r registry.Redemption) (registry.Result, error) {
-			if row, err := a.book.Proposal(ctx, scope, r.Proposal); err == nil {
+			if row, err := a.Book.Proposal(ctx, store.Scope, r.Proposal); err == nil {
 				r.Shown = row.Params.Hash()
 			}
-			return a.desk.Approve(ctx, r)
+			return a.Desk.Approve(ctx, r)
 		}
 	})
 	require.NotEmpty(t, a.faults)
@@ -125,12 +126,12 @@ func TestTheAttacksNoticeOtherBrokenDesks(t *testing.T) {
 	}{
 		"it makes the token itself": {func(a *attack) func(context.Context, registry.Redemption) (registry.Result, error) {
 			return func(ctx context.Context, r registry.Redemption) (registry.Result, error) {
-				if row, err := a.book.Proposal(ctx, scope, r.Proposal); err == nil {
-					if b, err := registry.Binding(&row, r.Operator, a.now()); err == nil {
-						r.Token, _ = a.keys.Sign(b)
+				if row, err := a.Book.Proposal(ctx, store.Scope, r.Proposal); err == nil {
+					if b, err := registry.Binding(&row, r.Operator, a.Now()); err == nil {
+						r.Token, _ = a.Keys.Sign(b)
 					}
 				}
-				return a.desk.Approve(ctx, r)
+				return a.Desk.Approve(ctx, r)
 			}
 		}, "another operator's token: 1 runs"},
 		"it refuses for another reason": {func(*attack) func(context.Context, registry.Redemption) (registry.Result, error) {

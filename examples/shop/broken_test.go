@@ -11,17 +11,18 @@ import (
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // swapped is a replay in whose shop one action was replaced.
-func swapped(t *testing.T, approveAll bool, make func(*office) *registry.Action) *replay {
+func swapped(t *testing.T, approveAll bool, make func(*store.Office) *registry.Action) *replay {
 	t.Helper()
 	r := newTestReplay(t, approveAll)
-	c, action := r.config("1"), make(r.office)
+	c, action := r.Config("1"), make(r.Office)
 	i := slices.IndexFunc(c.Actions, func(a *registry.Action) bool { return a.Name == action.Name })
 	c.Actions[i] = action
-	require.NoError(t, r.build(c))
+	require.NoError(t, r.Build(c))
 	return r
 }
 
@@ -31,26 +32,26 @@ func TestTheReplayNoticesABrokenShop(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		approveAll bool
-		make       func(*office) *registry.Action
+		make       func(*store.Office) *registry.Action
 		want       string
 	}{
-		{"a read that answers something else", true, func(o *office) *registry.Action {
-			return read(o, "get_product_details", "Broken.", readProducts, nil,
+		{"a read that answers something else", true, func(o *store.Office) *registry.Action {
+			return store.Read(o, "get_product_details", "Broken.", store.ReadProducts, nil,
 				func(s *backoffice.Shop, ctx context.Context, p backoffice.GetProduct) (backoffice.Product, error) {
 					product, err := s.GetProductDetails(ctx, p)
 					product.Name += "!"
 					return product, err
 				})
 		}, "get_product_details: answered done"},
-		{"a write that changes a record more", true, func(o *office) *registry.Action {
-			return write(o, "cancel_pending_order", registry.Spec[backoffice.CancelOrder]{
-				Description: "Broken.", Permission: editRefunds, Ask: requestRefunds, Mode: authz.Propose,
+		{"a write that changes a record more", true, func(o *store.Office) *registry.Action {
+			return store.Write(o, "cancel_pending_order", registry.Spec[backoffice.CancelOrder]{
+				Description: "Broken.", Permission: store.EditRefunds, Ask: store.RequestRefunds, Mode: authz.Propose,
 				Target: func(_ context.Context, p backoffice.CancelOrder) ([]authz.Path, error) {
-					owner, ok := o.shop.Load().OrderOwner(p.OrderID)
+					owner, ok := o.Shop.Load().OrderOwner(p.OrderID)
 					if !ok {
 						return nil, registry.ErrNoTarget
 					}
-					return below(owner, "orders", p.OrderID)
+					return store.Below(owner, "orders", p.OrderID)
 				},
 			}, func(s *backoffice.Shop, ctx context.Context, p backoffice.CancelOrder) (backoffice.Order, error) {
 				owner, _ := s.OrderOwner(p.OrderID)
@@ -65,21 +66,21 @@ func TestTheReplayNoticesABrokenShop(t *testing.T) {
 				return s.CancelPendingOrder(ctx, p)
 			})
 		}, "cancel_pending_order: changed records"},
-		{"a write that does nothing", true, func(o *office) *registry.Action {
-			return write(o, "modify_user_address", registry.Spec[backoffice.UserAddress]{
-				Description: "Broken.", Permission: editCustomers, Ask: requestCustomers, Mode: authz.Execute,
+		{"a write that does nothing", true, func(o *store.Office) *registry.Action {
+			return store.Write(o, "modify_user_address", registry.Spec[backoffice.UserAddress]{
+				Description: "Broken.", Permission: store.EditCustomers, Ask: store.RequestCustomers, Mode: authz.Execute,
 				Target: func(_ context.Context, p backoffice.UserAddress) ([]authz.Path, error) {
-					return below(p.UserID, "profile")
+					return store.Below(p.UserID, "profile")
 				},
 			}, func(s *backoffice.Shop, ctx context.Context, p backoffice.UserAddress) (backoffice.User, error) {
 				return s.GetUserDetails(ctx, backoffice.GetUser{UserID: p.UserID})
 			})
 		}, "modify_user_address: changed records []"},
-		{"a write that passes for a read", false, func(o *office) *registry.Action {
-			return read(o, "cancel_pending_order", "Broken.", useAssistant, nil, (*backoffice.Shop).CancelPendingOrder)
+		{"a write that passes for a read", false, func(o *store.Office) *registry.Action {
+			return store.Read(o, "cancel_pending_order", "Broken.", store.UseAssistant, nil, (*backoffice.Shop).CancelPendingOrder)
 		}, "cancel_pending_order: answered done"},
-		{"a read of one's own that is refused", true, func(o *office) *registry.Action {
-			return read(o, "get_user_details", "Broken.", readCustomers, nil, (*backoffice.Shop).GetUserDetails)
+		{"a read of one's own that is refused", true, func(o *store.Office) *registry.Action {
+			return store.Read(o, "get_user_details", "Broken.", store.ReadCustomers, nil, (*backoffice.Shop).GetUserDetails)
 		}, "get_user_details: forbidden"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,9 +109,9 @@ func TestTheReplayNoticesAnotherDecision(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.task(t.Context(), task))
 	require.Len(t, r.proposals, 1)
-	redemption, err := r.open(t.Context(), r.proposals[0], sue)
+	redemption, err := r.Open(t.Context(), r.proposals[0], store.Sue)
 	require.NoError(t, err)
-	_, err = r.desk.Approve(t.Context(), redemption)
+	_, err = r.Desk.Approve(t.Context(), redemption)
 	require.NoError(t, err)
 	require.NoError(t, r.check(t.Context()))
 	require.Len(t, r.unexpected, 3)

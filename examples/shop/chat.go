@@ -9,6 +9,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
@@ -16,22 +17,18 @@ import (
 // chatWith is a conversation on the terminal: the customer of the story writes, and commands with a slash are
 // what Sam of the staff does. Nothing is held while a proposal waits; what was decided is told to the model
 // before the next message.
-func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.Model, name string) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
+func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.Model, name string, w *store.World) error {
 	task, err := taskOf(story)
 	if err != nil {
 		return err
 	}
-	session, err := w.session(task.UserID, "chat")
+	session, err := w.Session(task.UserID, "chat")
 	if err != nil {
 		return err
 	}
 	c := &chatter{
-		world: w, out: out, session: session.WithOrigin("chat"),
-		loop: chattools.NewLoop(w.gate, model, chattools.Options{System: "You are the assistant of an online shop. You speak with " + task.UserID + "."}),
+		World: w, out: out, session: session.WithOrigin("chat"),
+		loop: chattools.NewLoop(w.Gate, model, chattools.Options{System: "You are the assistant of an online shop. You speak with " + task.UserID + "."}),
 	}
 	c.say("You are Isabella Lopez, talking to the shop's assistant (%s).", name)
 	c.say("Ask, for instance, to pay order #W4923227 with another card. Sam of the staff decides here too:")
@@ -42,7 +39,7 @@ func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.
 			c.say("")
 			return lines.Err()
 		}
-		c.pass(5e9)
+		c.Pass(5e9)
 		if line := strings.TrimSpace(lines.Text()); line == "/quit" {
 			return nil
 		} else if err := c.line(ctx, line); err != nil {
@@ -52,7 +49,7 @@ func chatWith(ctx context.Context, in io.Reader, out io.Writer, model chattools.
 }
 
 type chatter struct {
-	*world
+	*store.World
 	out     io.Writer
 	loop    *chattools.Loop
 	session authz.Session
@@ -71,13 +68,13 @@ func (c *chatter) line(ctx context.Context, line string) error {
 	case "/pending":
 		return c.pending(ctx)
 	case "/approve":
-		redemption, err := c.open(ctx, id, sam)
+		redemption, err := c.Open(ctx, id, store.Sam)
 		if err == nil {
-			_, err = c.desk.Approve(ctx, redemption)
+			_, err = c.Desk.Approve(ctx, redemption)
 		}
 		return c.decided(err)
 	case "/dismiss":
-		return c.decided(c.desk.Dismiss(ctx, scope, id, authz.LoggedIn(sam), reason))
+		return c.decided(c.Desk.Dismiss(ctx, store.Scope, id, authz.LoggedIn(store.Sam), reason))
 	}
 	if strings.HasPrefix(verb, "/") {
 		c.say("There is no such command.")
@@ -110,13 +107,13 @@ func (c *chatter) show(e chattools.Event) {
 
 // pending prints what Sam can decide about.
 func (c *chatter) pending(ctx context.Context) error {
-	person := authz.LoggedIn(sam)
-	list, err := c.desk.Pending(ctx, scope, person, ledger.Cursor{})
+	person := authz.LoggedIn(store.Sam)
+	list, err := c.Desk.Pending(ctx, store.Scope, person, ledger.Cursor{})
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
-		o, err := c.desk.Open(ctx, scope, p.ID, person)
+		o, err := c.Desk.Open(ctx, store.Scope, p.ID, person)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 )
 
 // TestChat plays a conversation on the terminal: asked, pending, approved by staff, told.
@@ -27,7 +29,9 @@ func TestChat(t *testing.T) {
 		func(string) string { return "" },
 		func(string) string { return "/quit" },
 	}
-	require.NoError(t, chatWith(t.Context(), in, &out, model, "a script"))
+	w, err := store.New(t.Context(), store.InMemory())
+	require.NoError(t, err)
+	require.NoError(t, chatWith(t.Context(), in, &out, model, "a script", w))
 	text := out.String()
 	for _, want := range []string{
 		"… modify_pending_order_payment", "… needs_approval", "… waits for staff: ",

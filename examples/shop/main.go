@@ -10,14 +10,21 @@
 //	go run ./examples/shop -replay -attack           every write attacked in every way we know
 //
 // The last three print a table and exit with status 1 on any difference. Nothing needs a key or a network.
+//
+// Ledger, people and the shop's own records are in one SQLite database, or by -dsn in PostgreSQL or MariaDB, in tables that
+// are removed in the end. What an approved call writes is committed together with the record that it succeeded. The attacks
+// are played in memory, where rows can be changed behind the ledger's back.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 )
 
 func main() {
@@ -26,6 +33,7 @@ func main() {
 	flag.BoolVar(&o.replay, "replay", false, "replay all recorded tasks and compare")
 	flag.StringVar(&o.approve, "approve", "all", "with -replay: which proposals staff approve, all or none")
 	flag.BoolVar(&o.attack, "attack", false, "with -replay: attack every write")
+	flag.StringVar(&o.dsn, "dsn", "", "where to keep everything: a SQLite file, postgres://…, user@tcp(…)/db, or memory; default a SQLite file that is removed in the end")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdin, os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "shop:", err)
@@ -35,10 +43,10 @@ func main() {
 
 type options struct {
 	chat, replay, attack bool
-	approve              string
+	approve, dsn         string
 }
 
-func run(ctx context.Context, in io.Reader, out io.Writer, o options) error {
+func run(ctx context.Context, input io.Reader, out io.Writer, o options) error {
 	switch {
 	case o.approve != "all" && o.approve != "none":
 		return fmt.Errorf("-approve is %q, not all or none", o.approve)
@@ -51,13 +59,27 @@ func run(ctx context.Context, in io.Reader, out io.Writer, o options) error {
 		if err != nil {
 			return err
 		}
-		return chatWith(ctx, in, out, model, name)
+		return in(ctx, o.dsn, func(w *store.World) error { return chatWith(ctx, input, out, model, name, w) })
 	case o.attack && o.approve != "all":
 		return fmt.Errorf("-attack approves what it has to; leave -approve away")
 	case o.attack:
 		return attackAll(ctx, out)
 	case o.replay:
-		return replayAll(ctx, out, o.approve == "all")
+		return replayAll(ctx, out, o.approve == "all", o.dsn)
 	}
-	return tell(ctx, out)
+	return in(ctx, o.dsn, func(w *store.World) error { return tell(ctx, out, w) })
+}
+
+// in opens a shop for as long as do takes.
+func in(ctx context.Context, dsn string, do func(*store.World) error) (err error) {
+	p, err := store.Passing(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	w, err := store.New(ctx, p)
+	if err != nil {
+		return err
+	}
+	return do(w)
 }

@@ -47,7 +47,7 @@ func TestTheReplaysTable(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		require.NoError(t, err)
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{replay: true, approve: approve}))
+		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{replay: true, approve: approve, dsn: "memory"}))
 		require.Equal(t, string(want), out.String())
 	}
 }

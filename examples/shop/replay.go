@@ -12,6 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/examples/shop/workload"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -19,7 +20,7 @@ import (
 
 // replay plays recorded tasks through the gate and compares everything with the recording.
 type replay struct {
-	*world
+	*store.World
 	approveAll bool
 	counts     map[string]int
 	expected   []string // differences that the gate is there to make
@@ -36,16 +37,12 @@ func (r *replay) differ(format string, args ...any) {
 }
 
 // replayAll replays every task, prints a table and fails on any difference that it does not list.
-func replayAll(ctx context.Context, out io.Writer, approveAll bool) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
-	return newReplay(w, approveAll).print(ctx, out)
+func replayAll(ctx context.Context, out io.Writer, approveAll bool, dsn string) error {
+	return in(ctx, dsn, func(w *store.World) error { return newReplay(w, approveAll).print(ctx, out) })
 }
 
-func newReplay(w *world, approveAll bool) *replay {
-	return &replay{world: w, approveAll: approveAll, counts: map[string]int{}}
+func newReplay(w *store.World, approveAll bool) *replay {
+	return &replay{World: w, approveAll: approveAll, counts: map[string]int{}}
 }
 
 func (r *replay) print(ctx context.Context, out io.Writer) error {
@@ -69,30 +66,40 @@ func (r *replay) all(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", task.ID, err)
 		}
 		r.count("tasks")
-		r.pass(time.Hour) // longer than any proposal lives
+		r.Pass(time.Hour) // longer than any proposal lives
 	}
 	return r.check(ctx)
 }
 
 // task plays one task on a fresh copy of the data.
 func (r *replay) task(ctx context.Context, task workload.Task) error {
-	if err := r.office.open(); err != nil {
+	if err := r.Office.Reset(ctx); err != nil {
 		return err
 	}
-	session, err := r.session(task.UserID, task.ID)
+	session, err := r.Session(task.UserID, task.ID)
 	if err != nil {
 		return err
 	}
-	start := r.office.shop.Load().Snapshot()
+	start, err := r.holds(ctx)
+	if err != nil {
+		return err
+	}
 	changed, foreign := map[string]string{}, false
 	for i, action := range task.Actions {
-		before := r.office.shop.Load().Snapshot()
+		before, err := r.holds(ctx)
+		if err != nil {
+			return err
+		}
 		call := chattools.Call{ID: fmt.Sprint("call_", i), Name: action.Name, Arguments: action.Arguments}
 		got, err := r.play(ctx, session, call)
 		if err != nil {
 			return err
 		}
-		records, changes := backoffice.Diff(before, r.office.shop.Load().Snapshot())
+		after, err := r.holds(ctx)
+		if err != nil {
+			return err
+		}
+		records, changes := backoffice.Diff(before, after)
 		for _, c := range records {
 			changed[c.Collection+"/"+c.ID] = c.AfterSHA256
 		}
@@ -108,13 +115,26 @@ func (r *replay) task(ctx context.Context, task workload.Task) error {
 			r.compare(label, action, got, records, changes)
 		}
 	}
-	switch altered, _ := backoffice.Diff(start, r.office.shop.Load().Snapshot()); {
+	end, err := r.holds(ctx)
+	if err != nil {
+		return err
+	}
+	switch altered, _ := backoffice.Diff(start, end); {
 	case !r.approveAll && len(altered) > 0:
 		r.differ("%s: %d records changed", task.ID, len(altered))
 	case r.approveAll && !foreign && !sameFinal(task.Final, changed):
 		r.differ("%s: the final records differ", task.ID)
 	}
 	return nil
+}
+
+// holds returns what the shop holds now.
+func (r *replay) holds(ctx context.Context) (backoffice.Snapshot, error) {
+	shop, err := r.Office.Now(ctx)
+	if err != nil {
+		return backoffice.Snapshot{}, err
+	}
+	return shop.Snapshot(), nil
 }
 
 // play makes one call as the model, and has staff approve what it proposes. The answer is the gate's, or
@@ -125,7 +145,7 @@ func (r *replay) play(ctx context.Context, s authz.Session, c chattools.Call) (c
 			return chattools.Answer{}, err
 		}
 	}
-	a := r.gate.Call(ctx, s, c)
+	a := r.Gate.Call(ctx, s, c)
 	text, err := json.Marshal(a)
 	if err != nil {
 		return a, err
@@ -141,11 +161,11 @@ func (r *replay) play(ctx context.Context, s authz.Session, c chattools.Call) (c
 	if !r.approveAll {
 		return a, nil
 	}
-	redemption, err := r.open(ctx, a.Proposal, sam)
+	redemption, err := r.Open(ctx, a.Proposal, store.Sam)
 	if err != nil {
 		return a, err
 	}
-	res, err := r.desk.Approve(ctx, redemption)
+	res, err := r.Desk.Approve(ctx, redemption)
 	if r.attack != nil {
 		r.attack.after(ctx, redemption)
 	}
@@ -213,24 +233,24 @@ func (r *replay) forbidden(label string, task workload.Task, action workload.Act
 // check holds the ledger and the audit trail against what was played.
 func (r *replay) check(ctx context.Context) error {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(r.proposals))) {
-		p, err := r.book.Proposal(ctx, scope, id)
+		p, err := r.Book.Proposal(ctx, store.Scope, id)
 		if err != nil {
 			return err
 		}
-		trail, err := r.book.Audit(ctx, ledger.AuditQuery{Scope: scope, Proposal: id})
+		trail, err := r.Book.Audit(ctx, ledger.AuditQuery{Scope: store.Scope, Proposal: id})
 		if err != nil {
 			return err
 		}
-		r.count("now " + string(p.State(r.now())))
+		r.count("now " + string(p.State(r.Now())))
 		events := map[ledger.Event]int{}
 		customer, _ := p.Session.Principal()
 		for _, rec := range trail {
 			events[rec.Event]++
 			principal, _ := rec.Session.Principal()
-			if rec.Session.Actor() != assistant || principal != customer || customer == "" {
+			if rec.Session.Actor() != store.Assistant || principal != customer || customer == "" {
 				r.differ("%s: record %d does not name model and customer", id, rec.Seq)
 			}
-			if decided := rec.Event == ledger.EventStarted || rec.Event == ledger.EventFinished; decided && (rec.Operator != sam || rec.Claim != p.Claim) {
+			if decided := rec.Event == ledger.EventStarted || rec.Event == ledger.EventFinished; decided && (rec.Operator != store.Sam || rec.Claim != p.Claim) {
 				r.differ("%s: record %d does not name approver and claim", id, rec.Seq)
 			}
 		}
@@ -265,7 +285,7 @@ func (r *replay) report(out io.Writer) {
 	row("writes proposed", c["proposed"])
 	row("writes run: succeeded", c["succeeded"])
 	row("writes run: failed with the recorded text", c["failed"])
-	row("run functions of writes entered", int(r.office.runs.Load()))
+	row("run functions of writes entered", int(r.Office.Runs.Load()))
 	for _, s := range []ledger.State{ledger.StateExecuted, ledger.StateExpired, ledger.StateProposed, ledger.StateDismissed, ledger.StateInterrupted} {
 		if n := c["now "+string(s)]; n > 0 {
 			row("proposals now "+string(s), n)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
@@ -25,7 +26,7 @@ var refused = []string{
 
 func newTestReplay(t *testing.T, approveAll bool) *replay {
 	t.Helper()
-	w, err := newWorld()
+	w, err := store.New(t.Context(), store.InMemory())
 	require.NoError(t, err)
 	return newReplay(w, approveAll)
 }
@@ -51,18 +52,18 @@ func TestReplayEqualsTheRecording(t *testing.T) {
 		"tasks": 488, "reads": 211, "writes": 752, "pures": 9, "handoffs": 1,
 		"compared": 963, "forbidden": 10, "proposed": 750, "succeeded": 735, "failed": 15, "now executed": 750,
 	}, r.counts)
-	require.EqualValues(t, 750, r.office.runs.Load())
+	require.EqualValues(t, 750, r.Office.Runs.Load())
 	require.Len(t, r.proposals, 750)
 
 	failed := 0
 	for _, id := range r.proposals {
-		p, err := r.book.Proposal(t.Context(), scope, id)
+		p, err := r.Book.Proposal(t.Context(), store.Scope, id)
 		require.NoError(t, err)
 		customer, ok := p.Session.Principal()
 		require.True(t, ok)
-		require.Equal(t, assistant, p.Session.Actor())
+		require.Equal(t, store.Assistant, p.Session.Actor())
 		require.Equal(t, ledger.Claimed, p.Decision)
-		require.Equal(t, sam, p.DecidedBy)
+		require.Equal(t, store.Sam, p.DecidedBy)
 		if p.Outcome == ledger.Failed {
 			failed++
 			require.Contains(t, p.Told, "Error: ")
@@ -71,17 +72,17 @@ func TestReplayEqualsTheRecording(t *testing.T) {
 			require.Equal(t, ledger.Succeeded, p.Outcome)
 		}
 
-		trail, err := r.book.Audit(t.Context(), ledger.AuditQuery{Scope: scope, Proposal: id})
+		trail, err := r.Book.Audit(t.Context(), ledger.AuditQuery{Scope: store.Scope, Proposal: id})
 		require.NoError(t, err)
 		var events []ledger.Event
 		for _, rec := range trail {
 			events = append(events, rec.Event)
-			require.Equal(t, assistant, rec.Session.Actor())
+			require.Equal(t, store.Assistant, rec.Session.Actor())
 			require.Equal(t, customer, rec.Session.Human().ID())
 			require.Equal(t, p.Session.Run(), rec.Session.Run())
 			require.Equal(t, p.Params, rec.Params)
 			if rec.Event != ledger.EventProposed {
-				require.Equal(t, sam, rec.Operator)
+				require.Equal(t, store.Sam, rec.Operator)
 				require.Equal(t, p.Claim, rec.Claim)
 			}
 		}
@@ -94,26 +95,26 @@ func TestReplayEqualsTheRecording(t *testing.T) {
 // shop that nobody touched, to the byte.
 func TestReplayWithoutApprovals(t *testing.T) {
 	r := newTestReplay(t, false)
-	fresh := r.office.shop.Load().Snapshot()
+	fresh := r.Office.Shop.Load().Snapshot()
 	data, text := fresh.Data(), fresh.Bytes()
 	require.Greater(t, len(text), 100_000)
 	for i, task := range tasks(t) {
 		require.NoError(t, r.task(t.Context(), task))
-		after := r.office.shop.Load().Snapshot()
+		after := r.Office.Shop.Load().Snapshot()
 		require.True(t, reflect.DeepEqual(data, after.Data()), task.ID)
 		if i%40 == 0 { // it follows from the above, at a hundredth of the time
 			require.True(t, bytes.Equal(text, after.Bytes()), task.ID)
 		}
 		r.count("tasks")
-		r.pass(registry.DefaultLifetime)
+		r.Pass(registry.DefaultLifetime)
 	}
 	require.NoError(t, r.check(t.Context()))
 	r.requireRefused(t)
 	require.Equal(t, map[string]int{
 		"tasks": 488, "reads": 211, "writes": 752, "pures": 9, "handoffs": 1, "forbidden": 10, "proposed": 750, "now expired": 750,
 	}, r.counts)
-	require.Zero(t, r.office.runs.Load())
-	open, err := r.desk.Pending(t.Context(), scope, authz.LoggedIn(sam), ledger.Cursor{})
+	require.Zero(t, r.Office.Runs.Load())
+	open, err := r.Desk.Pending(t.Context(), store.Scope, authz.LoggedIn(store.Sam), ledger.Cursor{})
 	require.NoError(t, err)
 	require.Empty(t, open)
 }

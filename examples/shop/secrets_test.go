@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/examples/shop/workload"
 )
 
@@ -25,9 +26,9 @@ func TestNothingThatTheModelReadsIsSomebodyElses(t *testing.T) {
 	secret := []byte("the ring's secret, thirty-two bytes or more")
 	r := newTestReplay(t, true)
 	var err error
-	r.keys, err = token.NewRing("example", token.Key{ID: "k1", Secret: secret})
+	r.Keys, err = token.NewRing("example", token.Key{ID: "k1", Secret: secret})
 	require.NoError(t, err)
-	require.NoError(t, r.build(r.config("1")))
+	require.NoError(t, r.Build(r.Config("1")))
 
 	var everything strings.Builder
 	var tokens []string
@@ -47,7 +48,7 @@ func TestNothingThatTheModelReadsIsSomebodyElses(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, &a))
 			hear(fmt.Appendf(nil, "%v %+v %#v %s %q", a, a, a, a, a))
 			if a.Status == chattools.NeedsApproval {
-				redemption, err := r.open(t.Context(), a.Proposal, sam)
+				redemption, err := r.Open(t.Context(), a.Proposal, store.Sam)
 				require.NoError(t, err)
 				tokens = append(tokens, redemption.Token.Reveal())
 			}
@@ -55,16 +56,16 @@ func TestNothingThatTheModelReadsIsSomebodyElses(t *testing.T) {
 		from := len(r.proposals)
 		require.NoError(t, r.task(t.Context(), task))
 
-		session, err := r.session(task.UserID, task.ID)
+		session, err := r.Session(task.UserID, task.ID)
 		require.NoError(t, err)
 		for _, id := range r.proposals[from:] {
-			a := r.gate.Call(t.Context(), session, chattools.Call{Name: "proposal_status", Arguments: fmt.Appendf(nil, `{"proposal":%q}`, id)})
+			a := r.Gate.Call(t.Context(), session, chattools.Call{Name: "proposal_status", Arguments: fmt.Appendf(nil, `{"proposal":%q}`, id)})
 			require.Equal(t, chattools.Done, a.Status)
 			text, err := json.Marshal(a)
 			require.NoError(t, err)
 			hear(text)
 		}
-		tools, err := r.gate.Catalog(t.Context(), session)
+		tools, err := r.Gate.Catalog(t.Context(), session)
 		require.NoError(t, err)
 		text, err := json.Marshal(tools)
 		require.NoError(t, err)
@@ -97,7 +98,7 @@ func TestNothingThatTheModelReadsIsSomebodyElses(t *testing.T) {
 
 // ownedBy lists what is personal and the customer's own.
 func (r *replay) ownedBy(task workload.Task) []string {
-	user := r.office.shop.Load().Snapshot().Data().Users[task.UserID]
+	user := r.Office.Shop.Load().Snapshot().Data().Users[task.UserID]
 	own := append([]string{user.Email}, user.Orders...)
 	for id := range user.PaymentMethods {
 		own = append(own, id)

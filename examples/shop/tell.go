@@ -9,6 +9,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/examples/shop/store"
 	"github.com/sallyport-dev/sallyport/examples/shop/workload"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -18,17 +19,13 @@ import (
 const story = "retail-test-040"
 
 // tell plays one recorded conversation for somebody who sees this for the first time.
-func tell(ctx context.Context, out io.Writer) error {
-	w, err := newWorld()
-	if err != nil {
-		return err
-	}
+func tell(ctx context.Context, out io.Writer, w *store.World) error {
 	task, err := taskOf(story)
 	if err != nil {
 		return err
 	}
-	t := &teller{world: w, out: out}
-	if t.session, err = w.session(task.UserID, task.ID); err != nil {
+	t := &teller{World: w, out: out}
+	if t.session, err = w.Session(task.UserID, task.ID); err != nil {
 		return err
 	}
 	t.session = t.session.WithOrigin("chat")
@@ -49,7 +46,7 @@ func taskOf(id string) (workload.Task, error) {
 }
 
 type teller struct {
-	*world
+	*store.World
 	out     io.Writer
 	session authz.Session
 }
@@ -88,7 +85,7 @@ func (t *teller) all(ctx context.Context, task workload.Task) error {
 }
 
 func (t *teller) catalog(ctx context.Context) error {
-	tools, err := t.gate.Catalog(ctx, t.session)
+	tools, err := t.Gate.Catalog(ctx, t.session)
 	if err != nil {
 		return err
 	}
@@ -107,8 +104,8 @@ func (t *teller) catalog(ctx context.Context) error {
 
 // call makes one call as the model and shows what the model gets to read.
 func (t *teller) call(ctx context.Context, c chattools.Call) (chattools.Answer, error) {
-	t.pass(4e9)
-	answer := t.gate.Call(ctx, t.session, c)
+	t.Pass(4e9)
+	answer := t.Gate.Call(ctx, t.session, c)
 	text, err := json.Marshal(answer)
 	if err != nil {
 		return answer, err
@@ -120,13 +117,13 @@ func (t *teller) call(ctx context.Context, c chattools.Call) (chattools.Answer, 
 
 // decide is the human side: Isabella may not approve, Sam of the staff may, and only once.
 func (t *teller) decide(ctx context.Context, proposal string) error {
-	hers, err := t.desk.Open(ctx, scope, proposal, t.session.Human())
+	hers, err := t.Desk.Open(ctx, store.Scope, proposal, t.session.Human())
 	if err != nil {
 		return err
 	}
 	t.say("Isabella opens the proposal. May she approve it? %t (%s)", hers.Refusal == nil, registry.CodeOf(hers.Refusal))
-	t.pass(20e9)
-	o, err := t.desk.Open(ctx, scope, proposal, authz.LoggedIn(sam))
+	t.Pass(20e9)
+	o, err := t.Desk.Open(ctx, store.Scope, proposal, authz.LoggedIn(store.Sam))
 	if err != nil {
 		return err
 	}
@@ -136,21 +133,21 @@ func (t *teller) decide(ctx context.Context, proposal string) error {
 	t.say("    risk         %s; it affects %s; undo: %s", o.Card.Risk, o.Card.Reach, o.Card.Undo)
 	t.say("    parameters   %s", o.Proposal.Params)
 	t.say("    their hash   %s…", o.Proposal.Params.Hash().Short())
-	t.say("    time left    %s\n", o.Proposal.ExpiresAt.Sub(t.now()))
-	t.pass(7e9)
-	res, err := t.desk.Approve(ctx, o.Redemption())
+	t.say("    time left    %s\n", o.Proposal.ExpiresAt.Sub(t.Now()))
+	t.Pass(7e9)
+	res, err := t.Desk.Approve(ctx, o.Redemption())
 	if err != nil {
 		return err
 	}
 	t.say("Sam approves. It runs:\n    %s", shorten(string(res.JSON)))
-	_, err = t.desk.Approve(ctx, o.Redemption())
+	_, err = t.Desk.Approve(ctx, o.Redemption())
 	t.say("Sam's second click is answered %q.\n", registry.CodeOf(err))
 	return nil
 }
 
 // audit prints the trail that models and people share.
 func (t *teller) audit(ctx context.Context) error {
-	records, err := t.book.Audit(ctx, ledger.AuditQuery{Scope: scope})
+	records, err := t.Book.Audit(ctx, ledger.AuditQuery{Scope: store.Scope})
 	if err != nil {
 		return err
 	}

@@ -50,9 +50,20 @@ func (k *DB) Apply(ctx context.Context, c *Change) error {
 	if err := k.Free(ctx); err != nil {
 		return err
 	}
-	doubt, waiting := false, ctx
 	limit, cancel := k.Own(ctx)
-	defer func() { cancel() }()
+	defer cancel()
+	return k.tryAll(ctx, ctx, limit, c, false)
+}
+
+// clearUp goes on after a try that ended in doubt.
+func (k *DB) clearUp(ctx context.Context, c *Change) error {
+	limit, cancel := k.Own(ctx)
+	defer cancel()
+	return k.tryAll(ctx, limit, limit, c, true)
+}
+
+// tryAll waits for a connection until waiting ends, and for everything until limit does.
+func (k *DB) tryAll(ctx, waiting, limit context.Context, c *Change, doubt bool) error {
 	for try := 1; ; try++ {
 		err := k.try(waiting, limit, c.Work)
 		if err == nil {
@@ -67,13 +78,11 @@ func (k *DB) Apply(ctx context.Context, c *Change) error {
 		case Final, Duplicate:
 			return unapplied(doubt, err)
 		case Doubtful:
-			if !c.Locks {
+			switch {
+			case !c.Locks:
 				return k.Settle(ctx, c, err)
-			}
-			if !doubt {
-				cancel()
-				limit, cancel = k.Own(ctx)
-				doubt, waiting = true, limit
+			case !doubt:
+				return k.clearUp(ctx, c)
 			}
 		}
 		pause := time.NewTimer(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6))))

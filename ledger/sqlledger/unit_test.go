@@ -189,11 +189,14 @@ func TestUnitEndsWithItsRun(t *testing.T) {
 		res, err := c.reg.Invoke(t.Context(), registry.Call{Session: own, Action: "look", Params: []byte(`{"order":"W1","cents":1}`)})
 		require.NoError(t, err)
 		require.Equal(t, "true", res.Value, "a read has nothing to commit")
-		var kept context.Context
-		c.instead = func(ctx context.Context) error { kept = ctx; return nil }
+		var join func() (*sql.Tx, error)
+		c.instead = func(ctx context.Context) error {
+			join = func() (*sql.Tx, error) { return sqlledger.Tx(ctx) }
+			return nil
+		}
 		_, _, err = c.approve()
 		require.NoError(t, err)
-		_, err = sqlledger.Tx(kept)
+		_, err = join()
 		require.ErrorIs(t, err, sqlledger.ErrNoUnit, "after the run")
 	})
 }

@@ -40,6 +40,9 @@ func Open() (*Shop, error) {
 	return &Shop{data: data.share()}, nil
 }
 
+// New returns a shop that holds what a snapshot holds.
+func New(s Snapshot) *Shop { return &Shop{data: s.data.share()} }
+
 // changeOrder lets change edit copies of an order and of the user who owns it,
 // and keeps both if change returns nil. It answers with the order as it then is.
 func (s *Shop) changeOrder(ctx context.Context, id string, change func(*Order, *User) error) (Order, error) {

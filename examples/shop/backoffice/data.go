@@ -22,6 +22,12 @@ var compressedSeed []byte
 // seed is the sample data, decoded once. Its records are shared by all shops.
 var seed = sync.OnceValues(func() (Data, error) { return decodeData(compressedSeed) })
 
+// Sample returns the sample data as a snapshot.
+func Sample() (Snapshot, error) {
+	data, err := seed()
+	return Snapshot{data.share()}, err
+}
+
 func decodeData(compressed []byte) (Data, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {

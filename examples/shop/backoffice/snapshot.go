@@ -1,6 +1,10 @@
 package backoffice
 
-import "github.com/sallyport-dev/sallyport/examples/internal/recorddiff"
+import (
+	"maps"
+
+	"github.com/sallyport-dev/sallyport/examples/internal/recorddiff"
+)
 
 // Snapshot is what the shop held at one moment. It is cheap to take, never
 // changes, and may be used concurrently. The zero Snapshot holds nothing.
@@ -22,6 +26,37 @@ func (s Snapshot) Data() Data {
 	copyAll(data.Orders)
 	copyAll(data.Products)
 	return data
+}
+
+// With returns a snapshot in which the given records take the place of those with the same id.
+func (s Snapshot) With(records Data) Snapshot {
+	return Snapshot{Data{
+		Users: with(s.data.Users, records.Users), Orders: with(s.data.Orders, records.Orders), Products: with(s.data.Products, records.Products),
+	}}
+}
+
+func with[T any](old, records map[string]T) map[string]T {
+	all := make(map[string]T, len(old)+len(records))
+	maps.Copy(all, old)
+	maps.Copy(all, records)
+	return all
+}
+
+// Since returns the records that were put into a shop after another snapshot of it. Do not change them.
+func (s Snapshot) Since(before Snapshot) Data {
+	return Data{
+		Users: put(before.data.Users, s.data.Users), Orders: put(before.data.Orders, s.data.Orders), Products: put(before.data.Products, s.data.Products),
+	}
+}
+
+func put[T comparable](before, after map[string]T) map[string]T {
+	fresh := map[string]T{}
+	for id, record := range after {
+		if before[id] != record {
+			fresh[id] = record
+		}
+	}
+	return fresh
 }
 
 // RecordChange names a record that changed, with its versions.
