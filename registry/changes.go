@@ -32,8 +32,9 @@ const backlog = 256
 
 // hub hands changes to subscribers and never waits for one.
 type hub struct {
-	mu   sync.Mutex
-	subs []*Subscription
+	mu      sync.Mutex
+	subs    []*Subscription
+	watches []*func()
 }
 
 // Subscription is one subscriber's view of the changes: those in its session's scope all of whose targets
@@ -59,6 +60,21 @@ func (r *Registry) Subscribe(s authz.Session) (*Subscription, error) {
 	defer r.changes.mu.Unlock()
 	r.changes.subs = append(r.changes.subs, sub)
 	return sub, nil
+}
+
+// OnChange has f called after every change of any scope, until stop is called. It says that something changed
+// and nothing about what, so it needs no session: whoever keeps something that depends on facts looks again.
+// The run waits for f, so f only leaves word.
+func (r *Registry) OnChange(f func()) (stop func()) {
+	h := &r.changes
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watches = append(h.watches, &f)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.watches = slices.DeleteFunc(h.watches, func(x *func()) bool { return x == &f })
+	}
 }
 
 // Next waits for the next change that the session may read now. It returns the context's error, [ErrClosed],
@@ -151,8 +167,11 @@ func (r *Registry) announce(q *request, cur Current) {
 		Run: q.session.Run(), At: r.Now(),
 	}
 	r.changes.mu.Lock()
-	subs := slices.Clone(r.changes.subs)
+	subs, watches := slices.Clone(r.changes.subs), slices.Clone(r.changes.watches)
 	r.changes.mu.Unlock()
+	for _, f := range watches {
+		(*f)()
+	}
 	for _, s := range subs {
 		if s.session.Scope() == c.Scope {
 			s.put(c)

@@ -194,3 +194,26 @@ func TestSubscribersAndChangesAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, c.Missed, 400)
 }
+
+// Whoever keeps something that depends on facts hears of changes in every scope, and of nothing else.
+func TestOnChangeSaysOnlyThatSomethingChanged(t *testing.T) {
+	s := open(t)
+	heard := 0
+	stop := s.reg.OnChange(func() { heard++ })
+	other := s.reg.OnChange(func() {})
+	require.NoError(t, s.note("W2"))
+	require.Equal(t, 1, heard)
+	_, err := s.reg.Invoke(t.Context(), registry.Call{Session: person(t, sam), Action: "find_order", Params: noteW1})
+	require.NoError(t, err)
+	s.run = fails(errors.New("no"))
+	_, err = s.desk.Approve(t.Context(), s.opened(sam))
+	require.Error(t, err)
+	require.Equal(t, 1, heard, "a read and a failure change nothing")
+	other()
+	require.NoError(t, s.note("W1"))
+	require.Equal(t, 2, heard)
+	stop()
+	stop()
+	require.NoError(t, s.note("W1"))
+	require.Equal(t, 2, heard)
+}
