@@ -1,0 +1,168 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/chattools"
+)
+
+// door is the SDK's server with all that matters taken out of its hands: it knows no tools, and whatever is
+// about tools is answered before it gets there.
+type door struct {
+	*Server
+	mcp   *mcp.Server
+	fixed authz.Session // of a local client; zero where each request says who calls
+}
+
+// open returns the SDK's server for one local client, or with the zero session for all that come by HTTP.
+func (s *Server) open(fixed authz.Session) *mcp.Server {
+	d := &door{Server: s, fixed: fixed}
+	d.mcp = mcp.NewServer(&mcp.Implementation{Name: s.config.Name, Version: s.config.Version}, &mcp.ServerOptions{
+		Instructions: s.config.Instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+	})
+	d.mcp.AddReceivingMiddleware(d.receive)
+	d.mcp.AddSendingMiddleware(d.send)
+	return d.mcp
+}
+
+// receive handles a message of a client. The SDK runs handlers where a panic would end the process.
+func (d *door) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				d.log().ErrorContext(ctx, "an MCP request panicked", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+			}
+		}()
+		session := d.identity(r)
+		if session.IsZero() {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "nobody is logged in"}
+		}
+		client, _ := r.GetSession().(*mcp.ServerSession)
+		switch method {
+		case "tools/list":
+			return d.list(ctx, session, r)
+		case "tools/call":
+			return d.call(d.own(ctx), session, r)
+		case "subscriptions/listen":
+			defer d.watch.add(d.mcp, client, session)()
+		case "initialize":
+			return d.initialize(ctx, client, session, func() (mcp.Result, error) { return next(ctx, method, r) })
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// identity is who makes this request. An HTTP request brings its own; no other one counts, and least of all the
+// one that the context has, which is that of the request that opened the session.
+func (d *door) identity(r mcp.Request) authz.Session {
+	if !d.fixed.IsZero() {
+		return d.fixed
+	}
+	extra := r.GetExtra()
+	if extra == nil || extra.TokenInfo == nil {
+		return authz.Session{}
+	}
+	session, _ := extra.TokenInfo.Extra[sessionKey].(authz.Session)
+	return session
+}
+
+// own is the context for a call. In a session that is kept, the values of the SDK's context are those of the
+// request that opened it, so a run function must not find them.
+func (d *door) own(ctx context.Context) context.Context {
+	if d.config.Stateful && d.fixed.IsZero() {
+		return valueless{ctx}
+	}
+	return ctx
+}
+
+type valueless struct{ context.Context }
+
+func (valueless) Value(any) any { return nil }
+
+// initialize opens a session of the revisions that have one. It listens as long as it lasts, if it does.
+func (d *door) initialize(_ context.Context, client *mcp.ServerSession, session authz.Session, next func() (mcp.Result, error)) (mcp.Result, error) {
+	res, err := next()
+	if err != nil {
+		return nil, err
+	}
+	if d.config.Stateful || !d.fixed.IsZero() {
+		remove := d.watch.add(d.mcp, client, session)
+		go func() {
+			_ = client.Wait()
+			remove()
+		}()
+	} else if r, ok := res.(*mcp.InitializeResult); ok {
+		r.Capabilities = &mcp.ServerCapabilities{Tools: new(mcp.ToolCapabilities)} // there is no way to tell it
+	}
+	return res, nil
+}
+
+// list answers with the whole catalog: there is one page and no cursor.
+func (d *door) list(ctx context.Context, session authz.Session, r mcp.Request) (mcp.Result, error) {
+	if r, ok := r.(*mcp.ListToolsRequest); ok && r.Params != nil && r.Params.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such cursor"}
+	}
+	catalog, err := d.gate.Load().Catalog(ctx, session)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the tools cannot be listed"}
+	}
+	d.watch.listed(session, catalog)
+	res := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, len(catalog)), Cacheable: mcp.Cacheable{CacheScope: "private"}}
+	for i, t := range catalog {
+		res.Tools[i] = describe(t)
+	}
+	return res, nil
+}
+
+// describe says all four hints, since clients differ on what is meant by their absence. What an action reaches
+// beyond the application it does not say, so the protocol's default stands.
+func describe(t *chattools.Tool) *mcp.Tool {
+	destructive, open := t.Destructive, true
+	return &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Schema,
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: t.Mode == authz.Read, DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &open,
+		},
+	}
+}
+
+// call passes one call to the gate.
+func (d *door) call(ctx context.Context, session authz.Session, r mcp.Request) (mcp.Result, error) {
+	req, ok := r.(*mcp.CallToolRequest)
+	if !ok || req.Params == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a call needs parameters"}
+	}
+	arguments := req.Params.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage(`{}`)
+	}
+	a := d.gate.Load().Call(ctx, session, chattools.Call{Name: req.Params.Name, Arguments: arguments})
+	if a.Status == chattools.Unknown {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: a.Text}
+	}
+	return d.result(session, a), nil
+}
+
+// send keeps to itself the notifications of the SDK, which go to everybody, but for those that are due.
+func (d *door) send(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if client, ok := r.GetSession().(*mcp.ServerSession); ok && method == "notifications/tools/list_changed" && !d.watch.due(client) {
+			return nil, nil
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// idle is how long a session is kept that is not used.
+const idle = 30 * time.Minute

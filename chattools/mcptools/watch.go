@@ -1,0 +1,170 @@
+package mcptools
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
+)
+
+// watch tells clients that listen when their own tools are others than before. It compares after every change
+// that the registry announces, after a swap, and from time to time; while nobody listens it does nothing.
+type watch struct {
+	server *Server
+	wake   chan struct{}
+
+	mu        sync.Mutex
+	listeners map[*mcp.ServerSession]*listener
+	unfollow  func()
+	running   bool
+}
+
+// listener is one client that listens.
+type listener struct {
+	mcp     *mcp.Server
+	session authz.Session
+	count   int // of its subscriptions
+	seen    []*chattools.Tool
+	stale   bool // somebody of the same identity was shown other tools than seen
+	due     bool // to be told
+}
+
+func (w *watch) init(s *Server) {
+	w.server, w.wake, w.listeners, w.unfollow = s, make(chan struct{}, 1), map[*mcp.ServerSession]*listener{}, func() {}
+}
+
+// follow hears of the changes of a registry, and no more of those of the one before.
+func (w *watch) follow(r *registry.Registry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unfollow()
+	w.unfollow = r.OnChange(w.look)
+	w.look()
+}
+
+// look has the tools compared soon.
+func (w *watch) look() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// add lets a client listen until remove is called.
+func (w *watch) add(server *mcp.Server, client *mcp.ServerSession, session authz.Session) (remove func()) {
+	tools, _ := w.tools(session)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.listeners[client]
+	if l == nil {
+		l = &listener{mcp: server, session: session, seen: tools}
+		w.listeners[client] = l
+	}
+	l.count++
+	if !w.running {
+		w.running = true
+		go w.run()
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if l.count--; l.count == 0 {
+			delete(w.listeners, client)
+		}
+		w.look()
+	}
+}
+
+// run ends when the last client is gone.
+func (w *watch) run() {
+	tick := time.NewTicker(w.server.config.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.wake:
+		case <-tick.C:
+		}
+		w.mu.Lock()
+		w.running = len(w.listeners) > 0
+		ends := !w.running
+		w.mu.Unlock()
+		if ends {
+			return
+		}
+		w.compare()
+	}
+}
+
+// compare finds out whose tools have changed, and has the SDK notify. It tells everybody; due decides who hears.
+func (w *watch) compare() {
+	w.mu.Lock()
+	all := make([]*listener, 0, len(w.listeners))
+	for _, l := range w.listeners {
+		all = append(all, l)
+	}
+	w.mu.Unlock()
+	servers := map[*mcp.Server]bool{}
+	for _, l := range all {
+		tools, err := w.tools(l.session)
+		if err != nil {
+			continue // nothing is known
+		}
+		w.mu.Lock()
+		if l.stale || !slices.EqualFunc(l.seen, tools, same) {
+			l.seen, l.stale, l.due, servers[l.mcp] = tools, false, true, true
+		}
+		w.mu.Unlock()
+	}
+	for server := range servers {
+		// The SDK notifies when its own list of tools changes, which nobody ever sees.
+		server.AddTool(&mcp.Tool{Name: "none", InputSchema: map[string]any{"type": "object"}}, nil)
+	}
+}
+
+// tools is the catalog of a session. Somebody without rights has none; the error says that it is not known.
+func (w *watch) tools(session authz.Session) ([]*chattools.Tool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	tools, err := w.server.gate.Load().Catalog(ctx, session)
+	if registry.CodeOf(err) != ledger.RunFailed {
+		err = nil
+	}
+	return tools, err
+}
+
+// same reports whether a client would notice no difference. Another gate has other tools that say the same.
+func same(a, b *chattools.Tool) bool { return a == b || reflect.DeepEqual(a, b) }
+
+// listed takes note of what a client was shown: one of the same identity that listens may be that client, and if
+// it saw other tools at first, it has to look again.
+func (w *watch) listed(session authz.Session, tools []*chattools.Tool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := user(session)
+	for _, l := range w.listeners {
+		if !l.stale && user(l.session) == id && !slices.EqualFunc(l.seen, tools, same) {
+			l.stale = true
+			w.look()
+		}
+	}
+}
+
+// due reports whether a client has to be told, once.
+func (w *watch) due(client *mcp.ServerSession) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.listeners[client]
+	if l == nil || !l.due {
+		return false
+	}
+	l.due = false
+	return true
+}
