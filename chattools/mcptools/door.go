@@ -30,9 +30,24 @@ func (s *Server) open(fixed authz.Session) *mcp.Server {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
+	touch(d.mcp)
 	d.mcp.AddReceivingMiddleware(d.receive)
 	d.mcp.AddSendingMiddleware(d.send)
 	return d.mcp
+}
+
+// hidden is the one tool that the SDK knows and that no list shows. The result of every call passes through it,
+// because the SDK completes results of its own tools by what the revision demands; and it is put there anew when
+// clients are to be told of a change, because then the SDK tells them.
+const hidden = "hidden"
+
+type resultKey struct{}
+
+func touch(server *mcp.Server) {
+	server.AddTool(&mcp.Tool{Name: hidden, InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res, _ := ctx.Value(resultKey{}).(*mcp.CallToolResult)
+		return res, nil
+	})
 }
 
 // receive handles a message of a client. The SDK runs handlers where a panic would end the process.
@@ -53,7 +68,12 @@ func (d *door) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		case "tools/list":
 			return d.list(ctx, session, r)
 		case "tools/call":
-			return d.call(d.own(ctx), session, r)
+			res, err := d.call(d.own(ctx), session, r)
+			if err != nil {
+				return nil, err
+			}
+			through := &mcp.CallToolRequest{Session: client, Params: &mcp.CallToolParamsRaw{Name: hidden}, Extra: r.GetExtra()}
+			return next(context.WithValue(ctx, resultKey{}, res), method, through)
 		case "subscriptions/listen":
 			defer d.watch.add(d.mcp, client, session)()
 		case "initialize":
@@ -138,7 +158,7 @@ func describe(t *chattools.Tool) *mcp.Tool {
 }
 
 // call passes one call to the gate.
-func (d *door) call(ctx context.Context, session authz.Session, r mcp.Request) (mcp.Result, error) {
+func (d *door) call(ctx context.Context, session authz.Session, r mcp.Request) (*mcp.CallToolResult, error) {
 	req, ok := r.(*mcp.CallToolRequest)
 	if !ok || req.Params == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a call needs parameters"}

@@ -124,8 +124,7 @@ func (w *watch) compare() {
 		w.mu.Unlock()
 	}
 	for server := range servers {
-		// The SDK notifies when its own list of tools changes, which nobody ever sees.
-		server.AddTool(&mcp.Tool{Name: "none", InputSchema: map[string]any{"type": "object"}}, nil)
+		touch(server)
 	}
 }
 
