@@ -97,7 +97,7 @@ func TestConsentOfAClientRunsNothing(t *testing.T) {
 		require.Equal(t, chattools.Invalid, status, more)
 		require.NotContains(t, text, stale)
 	}
-	for _, method := range []string{"approve", "tools/approve", "proposals/approve", "elicitation/create", "tasks/result"} {
+	for _, method := range []string{"approve", "tools/approve", "resources/subscribe", "prompts/get", "completion/complete", "logging/setLevel", "proposals/approve", "elicitation/create", "tasks/result"} {
 		res := post(t, url, "assistant-ann", method, `"id":"`+p.ID+`","token":"`+stale+`"`)
 		require.NotNil(t, res.Error, method)
 	}

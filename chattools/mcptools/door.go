@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -27,13 +28,19 @@ func (s *Server) open(fixed authz.Session) *mcp.Server {
 	d := &door{Server: s, fixed: fixed}
 	d.mcp = mcp.NewServer(&mcp.Implementation{Name: s.config.Name, Version: s.config.Version}, &mcp.ServerOptions{
 		Instructions: s.config.Instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Capabilities: capable(true),
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	touch(d.mcp)
 	d.mcp.AddReceivingMiddleware(d.receive)
 	d.mcp.AddSendingMiddleware(d.send)
 	return d.mcp
+}
+
+// capable says what the server has: tools, and no prompts and resources, whose lists are empty for clients that ask
+// for them unasked.
+func capable(news bool) *mcp.ServerCapabilities {
+	return &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: news}, Prompts: new(mcp.PromptCapabilities), Resources: new(mcp.ResourceCapabilities)}
 }
 
 // hidden is the one tool that the SDK knows and that no list shows. The result of every call passes through it,
@@ -77,7 +84,12 @@ func (d *door) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		case "subscriptions/listen":
 			defer d.watch.add(d.mcp, client, session)()
 		case "initialize":
-			return d.initialize(ctx, client, session, func() (mcp.Result, error) { return next(ctx, method, r) })
+			return d.initialize(client, session, func() (mcp.Result, error) { return next(ctx, method, r) })
+		case "ping", "server/discover", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
+		default:
+			if !strings.HasPrefix(method, "notifications/") {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this is not offered"}
+			}
 		}
 		return next(ctx, method, r)
 	}
@@ -111,7 +123,7 @@ type valueless struct{ context.Context }
 func (valueless) Value(any) any { return nil }
 
 // initialize opens a session of the revisions that have one. It listens as long as it lasts, if it does.
-func (d *door) initialize(_ context.Context, client *mcp.ServerSession, session authz.Session, next func() (mcp.Result, error)) (mcp.Result, error) {
+func (d *door) initialize(client *mcp.ServerSession, session authz.Session, next func() (mcp.Result, error)) (mcp.Result, error) {
 	res, err := next()
 	if err != nil {
 		return nil, err
@@ -123,7 +135,7 @@ func (d *door) initialize(_ context.Context, client *mcp.ServerSession, session 
 			remove()
 		}()
 	} else if r, ok := res.(*mcp.InitializeResult); ok {
-		r.Capabilities = &mcp.ServerCapabilities{Tools: new(mcp.ToolCapabilities)} // there is no way to tell it
+		r.Capabilities = capable(false) // there is no way to tell it
 	}
 	return res, nil
 }

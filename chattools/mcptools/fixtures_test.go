@@ -198,6 +198,7 @@ func (s *shop) serve(t testing.TB, change func(*mcptools.Config)) (*mcptools.Ser
 		server.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Header.Get("Authorization"))))
 	}))
 	t.Cleanup(func() {
+		require.NoError(t, server.Close())
 		h.CloseClientConnections()
 		h.Close()
 	})

@@ -25,8 +25,8 @@ type tokenKey struct{}
 
 // streamable is the SDK's handler, told about every request whose token is whose.
 func (s *Server) streamable() http.Handler {
-	server := s.open(authz.Session{})
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+	s.http = s.open(authz.Session{})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.http },
 		&mcp.StreamableHTTPOptions{Stateless: !s.config.Stateful, SessionTimeout: idle})
 	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		info, ok := ctx.Value(tokenKey{}).(*auth.TokenInfo)

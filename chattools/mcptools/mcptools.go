@@ -16,8 +16,8 @@
 // The tools of a client that listens change when settings, grants, roles or the gate do, and it is told. The
 // others learn at their next list, and at the latest at the call.
 //
-// Served are the revisions 2025-06-18 to 2026-07-28 of the protocol. Prompts, resources, logging, completion,
-// sampling, elicitation and tasks are not offered.
+// Served are the revisions 2025-06-18 to 2026-07-28 of the protocol. There are no prompts and no resources; logging,
+// completion, sampling, elicitation and tasks are not offered.
 package mcptools
 
 import (
@@ -78,6 +78,7 @@ const StatusKey = "sallyport.dev/status"
 type Server struct {
 	config  Config
 	gate    atomic.Pointer[chattools.Gate]
+	http    *mcp.Server
 	handler http.Handler
 	watch   watch
 }
@@ -104,6 +105,16 @@ func NewServer(c Config) (*Server, error) {
 func (s *Server) Swap(gate *chattools.Gate) {
 	s.gate.Store(gate)
 	s.watch.follow(gate.Desk().Registry())
+}
+
+// Close ends what is open: sessions that are kept, and subscriptions, which hold up the shutdown of an HTTP server.
+// New ones can still come.
+func (s *Server) Close() error {
+	var errs []error
+	for client := range s.http.Sessions() {
+		errs = append(errs, client.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // ServeStdio serves one client on standard input and output, for a session that the host chose, until the client
