@@ -50,6 +50,20 @@ func TestS6_TypeScriptClient(t *testing.T) {
 	}
 }
 
+// A7: a client in JavaScript rounds numbers, but not in the text that its model reads, and what the model sends as
+// text comes back exactly.
+func TestA7_DigitsSurviveJavaScript(t *testing.T) {
+	node := mcptest.Open(t)
+	s := openShop(t)
+	_, url := s.serve(t, nil)
+	outcomes := node.TypeScript(t, mcptest.Job{URL: url, Headers: map[string]string{"Authorization": "Bearer assistant-olga"}, Steps: []mcptest.Step{
+		{Call: "list"}, {Call: "nil_list"}, {Call: "all_optional", Arguments: json.RawMessage(`{"id":"725653563933458433"}`)},
+	}})
+	require.Equal(t, "[4611686018427387905,2]", outcomes[0].Result.Content[0].Text)
+	require.Equal(t, "[]", outcomes[1].Result.Content[0].Text, "S8")
+	require.Equal(t, `{"id":"725653563933458433"}`, outcomes[2].Result.Content[0].Text)
+}
+
 // The same with the Inspector, which speaks the newest revision to the stateless server and an older one to the
 // other, and finds nothing in our definitions that other clients would not take.
 func TestTheInspectorAsAClient(t *testing.T) {

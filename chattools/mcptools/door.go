@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +27,13 @@ type door struct {
 // open returns the SDK's server for one local client, or with the zero session for all that come by HTTP.
 func (s *Server) open(fixed authz.Session) *mcp.Server {
 	d := &door{Server: s, fixed: fixed}
+	versions := mcp.SupportedProtocolVersions()
+	if s.config.Stateful && fixed.IsZero() {
+		versions = slices.DeleteFunc(slices.Clone(versions), func(v string) bool { return v >= sessionless })
+	}
 	d.mcp = mcp.NewServer(&mcp.Implementation{Name: s.config.Name, Version: s.config.Version}, &mcp.ServerOptions{
 		Instructions: s.config.Instructions,
-		Capabilities: capable(true),
+		Capabilities: capable(true), SupportedProtocolVersions: versions,
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	touch(d.mcp)
@@ -195,6 +200,9 @@ func (d *door) send(next mcp.MethodHandler) mcp.MethodHandler {
 		return next(ctx, method, r)
 	}
 }
+
+// sessionless is the first revision without sessions.
+const sessionless = "2026-07-28"
 
 // idle is how long a session is kept that is not used.
 const idle = 30 * time.Minute

@@ -217,6 +217,7 @@ func TestC1_ListsArePrivate(t *testing.T) {
 		require.Contains(t, res.Header.Get("Cache-Control"), "no-store", method)
 	}
 	first := post(t, url, "assistant-ann", "tools/list", "")
+	require.NotContains(t, first.Body, "nextCursor", "C7: an empty cursor would be one")
 	require.Equal(t, first.Body, post(t, url, "assistant-ann", "tools/list", "").Body, "the order is stable")
 	require.Contains(t, post(t, url, "", "tools/list", "").Header.Get("Cache-Control"), "no-store")
 }

@@ -16,7 +16,7 @@
 // The tools of a client that listens change when settings, grants, roles or the gate do, and it is told. The
 // others learn at their next list, and at the latest at the call.
 //
-// Served are the revisions 2025-06-18 to 2026-07-28 of the protocol. There are no prompts and no resources; logging,
+// Served are the revisions of the protocol up to 2026-07-28. There are no prompts and no resources; logging,
 // completion, sampling, elicitation and tasks are not offered.
 package mcptools
 
@@ -104,7 +104,7 @@ func NewServer(c Config) (*Server, error) {
 // that have begun end at the old one.
 func (s *Server) Swap(gate *chattools.Gate) {
 	s.gate.Store(gate)
-	s.watch.follow(gate.Desk().Registry())
+	s.watch.follow(gate)
 }
 
 // Close ends what is open: sessions that are kept, and subscriptions, which hold up the shutdown of an HTTP server.

@@ -11,8 +11,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
-	"github.com/sallyport-dev/sallyport/ledger"
-	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // watch tells clients that listen when their own tools are others than before. It compares after every change
@@ -41,12 +39,12 @@ func (w *watch) init(s *Server) {
 	w.server, w.wake, w.listeners, w.unfollow = s, make(chan struct{}, 1), map[*mcp.ServerSession]*listener{}, func() {}
 }
 
-// follow hears of the changes of a registry, and no more of those of the one before.
-func (w *watch) follow(r *registry.Registry) {
+// follow hears of the changes behind a gate, and no more of those behind the one before.
+func (w *watch) follow(gate *chattools.Gate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unfollow()
-	w.unfollow = r.OnChange(w.look)
+	w.unfollow = gate.Desk().Registry().OnChange(w.look)
 	w.look()
 }
 
@@ -128,15 +126,11 @@ func (w *watch) compare() {
 	}
 }
 
-// tools is the catalog of a session. Somebody without rights has none; the error says that it is not known.
+// tools is the catalog of a session now. The error says that it is not known.
 func (w *watch) tools(session authz.Session) ([]*chattools.Tool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	tools, err := w.server.gate.Load().Catalog(ctx, session)
-	if registry.CodeOf(err) != ledger.RunFailed {
-		err = nil
-	}
-	return tools, err
+	return w.server.gate.Load().Catalog(ctx, session)
 }
 
 // same reports whether a client would notice no difference. Another gate has other tools that say the same.
