@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/chattools"
 )
 
-// door is the SDK's server with all that matters taken out of its hands: it knows no tools, and whatever is
-// about tools is answered before it gets there.
+// door is the SDK's server with all that matters taken out of its hands: whatever is about tools is answered before
+// it gets there, and it knows none of them.
 type door struct {
 	*Server
 	mcp   *mcp.Server

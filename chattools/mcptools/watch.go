@@ -29,6 +29,7 @@ type watch struct {
 type listener struct {
 	mcp     *mcp.Server
 	session authz.Session
+	user    string
 	count   int // of its subscriptions
 	seen    []*chattools.Tool
 	stale   bool // somebody of the same identity was shown other tools than seen
@@ -63,7 +64,7 @@ func (w *watch) add(server *mcp.Server, client *mcp.ServerSession, session authz
 	defer w.mu.Unlock()
 	l := w.listeners[client]
 	if l == nil {
-		l = &listener{mcp: server, session: session, seen: tools}
+		l = &listener{mcp: server, session: session, user: user(session), seen: tools}
 		w.listeners[client] = l
 	}
 	l.count++
@@ -71,6 +72,7 @@ func (w *watch) add(server *mcp.Server, client *mcp.ServerSession, session authz
 		w.running = true
 		go w.run()
 	}
+	w.look() // what changed since the tools were read went unheard
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -143,7 +145,7 @@ func (w *watch) listed(session authz.Session, tools []*chattools.Tool) {
 	defer w.mu.Unlock()
 	id := user(session)
 	for _, l := range w.listeners {
-		if !l.stale && user(l.session) == id && !slices.EqualFunc(l.seen, tools, same) {
+		if !l.stale && l.user == id && !slices.EqualFunc(l.seen, tools, same) {
 			l.stale = true
 			w.look()
 		}
