@@ -194,8 +194,12 @@ func (d *door) call(ctx context.Context, session authz.Session, r mcp.Request) (
 // send keeps to itself the notifications of the SDK, which go to everybody, but for those that are due.
 func (d *door) send(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-		if client, ok := r.GetSession().(*mcp.ServerSession); ok && method == "notifications/tools/list_changed" && !d.watch.due(client) {
+		client, ok := r.GetSession().(*mcp.ServerSession)
+		switch {
+		case ok && method == "notifications/tools/list_changed" && !d.watch.due(client):
 			return nil, nil
+		case ok && method == "notifications/subscriptions/acknowledged":
+			defer d.watch.begun(client)
 		}
 		return next(ctx, method, r)
 	}

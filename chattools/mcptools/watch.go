@@ -152,6 +152,16 @@ func (w *watch) listed(session authz.Session, tools []*chattools.Tool) {
 	}
 }
 
+// begun tells a client that subscribed, now that it can be told, to look at its list: it may have listed before.
+func (w *watch) begun(client *mcp.ServerSession) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.listeners[client]; l != nil {
+		l.stale = true
+		w.look()
+	}
+}
+
 // due reports whether a client has to be told, once.
 func (w *watch) due(client *mcp.ServerSession) bool {
 	w.mu.Lock()

@@ -34,6 +34,14 @@ func (b bell) once(t *testing.T, who string) {
 	}
 }
 
+// begin waits until a subscription is there. A client that has one is told to look, since it may have listed before.
+func (b bell) begin(t *testing.T, version string) {
+	t.Helper()
+	if version == latest {
+		b.once(t, "a new subscriber")
+	}
+}
+
 func (b bell) silent(t *testing.T, who string) {
 	t.Helper()
 	require.Empty(t, b, "%s was told of what is not theirs", who)
@@ -63,6 +71,8 @@ func TestC2_ListenersAreTold(t *testing.T) {
 			hers, his := make(bell, 100), make(bell, 100)
 			ann := connect(t, url, as("assistant-ann"), m.version, hers.ring)
 			clerk := connect(t, url, as("clerk-olga"), m.version, his.ring)
+			hers.begin(t, m.version)
+			his.begin(t, m.version)
 			require.True(t, ann.InitializeResult().Capabilities.Tools.ListChanged)
 			require.Contains(t, names(t, ann), "who")
 
@@ -125,6 +135,7 @@ func TestChangesOfOthersAreFound(t *testing.T) {
 		})
 		hers := make(bell, 100)
 		connect(t, url, as("assistant-ann"), m.version, hers.ring)
+		hers.begin(t, m.version)
 		require.NoError(t, s.people.Edit(t.Context(), scope, func(f *authz.Facts) error { f.Settings.Ceiling = authz.Read; return nil }))
 		hers.once(t, "ann")
 	}
@@ -137,6 +148,7 @@ func TestC3_BurstsEndInTheTruth(t *testing.T) {
 		_, url := s.serve(t, m.change)
 		hers := make(bell, 1000)
 		ann := connect(t, url, as("assistant-ann"), m.version, hers.ring)
+		hers.begin(t, m.version)
 		for i := range 100 {
 			s.invoke(t, "directory_set_ceiling", fmt.Sprintf(`{"ceiling":%q}`, []string{"execute", "read"}[i%2]))
 		}
@@ -155,6 +167,7 @@ func TestAListOfAMomentIsCorrected(t *testing.T) {
 	_, url := s.serve(t, nil)
 	hers := make(bell, 100)
 	connect(t, url, as("assistant-ann"), latest, hers.ring)
+	hers.begin(t, latest)
 	ceiling := func(m authz.Mode) {
 		require.NoError(t, s.people.Edit(t.Context(), scope, func(f *authz.Facts) error { f.Settings.Ceiling = m; return nil }))
 	}
@@ -203,9 +216,10 @@ func TestALocalClientIsTold(t *testing.T) {
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { hers.ring() },
 		}).Connect(t.Context(), near, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		require.NoError(t, err)
+		hers.begin(t, version)
 		require.Equal(t, s.names(t, session("assistant", "ann")), names(t, cs))
 		s.invoke(t, "directory_set_ceiling", `{"ceiling":"read"}`)
-		hers.once(t, "the client")
+		hers.once(t, "the client of "+version)
 		require.NoError(t, cs.Close())
 		if err := <-done; err != nil {
 			require.ErrorIs(t, err, io.ErrClosedPipe, "the pipe of the test has no end of file")
