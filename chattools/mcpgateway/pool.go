@@ -1,0 +1,263 @@
+package mcpgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sallyport-dev/sallyport/authz"
+)
+
+// caller is who a connection is for. Two sessions share one if both model and principal are the same.
+type caller struct {
+	server, address string
+	kind            authz.Kind
+	actor           authz.ID
+	principal       authz.ID
+	background      bool
+}
+
+// link is a connection to a server. Its calls may overlap.
+type link struct {
+	server string
+	wire   *wire
+
+	ready   chan struct{} // closed when session or err is set
+	session *mcp.ClientSession
+	err     error
+
+	end  context.CancelFunc // of the context that Dial got
+	idle *time.Timer
+	used time.Time // under the pool's lock, as is users
+	// users counts the calls under way. A link that is out of the pool is closed by the last one.
+	users int
+	out   bool
+
+	turn  chan struct{} // to ask the server for its tools: one call at a time, the others use what it learned
+	tools *listing
+	asked time.Time
+}
+
+// pool holds the connections of a gateway.
+type pool struct {
+	g *Gateway
+
+	mu     sync.Mutex
+	closed bool
+	links  map[caller]*link
+	busy   sync.WaitGroup // connections that are being made or closed
+}
+
+func (g *Gateway) callerOf(server Server, s authz.Session) (caller, authz.Session) {
+	c := caller{server: server.Name, address: server.Address}
+	if g.Shared != nil && g.Shared(server.Name) {
+		return c, authz.Session{}
+	}
+	c.kind, c.actor, c.background = s.Kind(), s.Actor(), s.Background()
+	c.principal, _ = s.Principal()
+	return c, s
+}
+
+// with calls f with the connection for a session. A link on which a call broke or hung serves no other.
+func (p *pool) with(ctx context.Context, server Server, s authz.Session, f func(*link) error) error {
+	c, who := p.g.callerOf(server, s)
+	l, err := p.take(c, Peer{server.Name, server.Address, who})
+	if err != nil {
+		return err
+	}
+	defer p.give(c, l)
+	limited, cancel := bare(ctx, p.g.Limits.Connect)
+	defer cancel()
+	select {
+	case <-l.ready:
+	case <-limited.Done():
+		p.drop(c, l)
+		return &Error{Server: server.Name, Reason: Timeout, Err: limited.Err()}
+	}
+	if l.err != nil {
+		p.drop(c, l)
+		return l.err
+	}
+	err = f(l)
+	if e, ok := errors.AsType[*Error](err); ok && (e.Reason == Timeout || e.Reason == Lost || e.Reason == TooLarge && l.wire.oversize.Load()) {
+		p.drop(c, l)
+	}
+	return err
+}
+
+// take returns the link of a caller, which may still be connecting.
+func (p *pool) take(c caller, peer Peer) (*link, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, &Error{Server: c.server, Reason: Unreachable, Err: errors.New("the gateway is closed")}
+	}
+	if l := p.links[c]; l != nil {
+		l.users++
+		l.idle.Stop()
+		return l, nil
+	}
+	if len(p.links) >= p.g.Limits.Connections && !p.evict() {
+		return nil, &Error{Server: c.server, Reason: Unreachable, Err: errors.New("too many connections are in use")}
+	}
+	l := &link{server: c.server, ready: make(chan struct{}), turn: make(chan struct{}, 1), users: 1}
+	l.idle = time.AfterFunc(time.Hour, func() { p.expire(c, l) })
+	l.idle.Stop()
+	if p.links == nil {
+		p.links = map[caller]*link{}
+	}
+	p.links[c] = l
+	p.busy.Go(func() { p.connect(l, peer) })
+	return l, nil
+}
+
+// connect makes the connection, within the limit.
+func (p *pool) connect(l *link, peer Peer) {
+	defer close(l.ready)
+	fail := func(reason Reason, err error) { l.err = &Error{Server: l.server, Reason: reason, Err: err} }
+	defer func() {
+		if v := recover(); v != nil {
+			fail(Unreachable, fmt.Errorf("panic: %v", v))
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	p.mu.Lock()
+	l.end = cancel
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		cancel()
+	}
+	late := time.AfterFunc(p.g.Limits.Connect, cancel)
+	defer late.Stop()
+	t, err := p.g.Dial(ctx, peer)
+	if err != nil {
+		fail(Unreachable, err)
+		return
+	}
+	l.wire = harden(t, p.g.Limits.Message)
+	client := mcp.NewClient(&mcp.Implementation{Name: "sallyport", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	session, err := client.Connect(ctx, l.wire, nil)
+	switch {
+	case err != nil && l.wire.oversize.Load():
+		fail(TooLarge, err)
+	case err != nil && ctx.Err() != nil:
+		fail(Timeout, err)
+	case err != nil:
+		fail(Unreachable, err)
+	default:
+		l.session = session
+	}
+}
+
+// give returns a link after use.
+func (p *pool) give(c caller, l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users--
+	l.used = time.Now()
+	switch {
+	case l.users > 0:
+	case l.out:
+		p.shut(l)
+	default:
+		l.idle.Reset(p.g.Limits.Idle)
+	}
+}
+
+// drop takes a link out of the pool. The lock is not held.
+func (p *pool) drop(c caller, l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.remove(c, l)
+}
+
+// remove takes a link out of the pool. The lock is held.
+func (p *pool) remove(c caller, l *link) {
+	if l.out {
+		return
+	}
+	l.out = true
+	delete(p.links, c)
+	l.idle.Stop()
+	if l.users == 0 {
+		p.shut(l)
+	}
+}
+
+func (p *pool) expire(c caller, l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.users == 0 {
+		p.remove(c, l)
+	}
+}
+
+// evict makes room by the link that has been unused for the longest time. The lock is held.
+func (p *pool) evict() bool {
+	var oldest caller
+	var l *link
+	for c, other := range p.links {
+		if other.users == 0 && (l == nil || other.used.Before(l.used)) {
+			oldest, l = c, other
+		}
+	}
+	if l == nil {
+		return false
+	}
+	p.remove(oldest, l)
+	return true
+}
+
+// shut closes a link that nobody uses. The lock is held, and not waited for: a process may take its time.
+func (p *pool) shut(l *link) {
+	p.busy.Go(func() {
+		<-l.ready
+		if l.session != nil {
+			// There is nobody left to tell of errors. The session alone would wait for a write that nobody reads.
+			_ = l.wire.below.Close()
+			_ = l.session.Close()
+		}
+		if l.end != nil {
+			l.end()
+		}
+	})
+}
+
+// forget closes the connections to a server.
+func (p *pool) forget(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c, l := range p.links {
+		if c.server == server {
+			p.remove(c, l)
+		}
+	}
+}
+
+// close ends every connection, also those in use, and waits until they are gone.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	for c, l := range p.links {
+		if l.users > 0 {
+			p.shut(l)
+		}
+		if l.end != nil {
+			select {
+			case <-l.ready:
+			default:
+				l.end()
+			}
+		}
+		p.remove(c, l)
+	}
+	p.mu.Unlock()
+	p.busy.Wait()
+}
