@@ -47,7 +47,7 @@ func (r *Registry) Review(ctx context.Context, scope authz.Scope, id string, per
 	v.Refusal = r.approvable(ctx, q)
 	v.Dismiss = may && q.row.Decision == ledger.Undecided
 	if _, a := r.find(q.row.Action); a != nil {
-		v.Card = Card{a.Title, a.sentence.say(q.row.Params), a.Risk, a.Reach, a.Undo}
+		v.Card = a.card(q.row)
 	}
 	return v, nil
 }
@@ -88,19 +88,13 @@ func (r *Registry) hide(ctx context.Context, q *request, err error) error {
 // Visible returns those of the given proposals of a scope that a person may see, and whose seal holds. One
 // that was tampered with is logged and left out: nothing in it can be believed.
 func (r *Registry) Visible(ctx context.Context, scope authz.Scope, person authz.Person, rows []ledger.Proposal) ([]ledger.Proposal, error) {
-	view, err := r.policy.View(ctx, scope, person.ID())
+	glances, err := r.Glances(ctx, scope, person, rows)
 	if err != nil {
-		return nil, r.noFacts(err)
+		return nil, err
 	}
 	var seen []ledger.Proposal
-	for _, p := range rows {
-		if err := ledger.CheckSeal(r.keys, &p); err != nil || p.Session.Scope() != scope {
-			r.log.ErrorContext(ctx, "a proposal was tampered with", "proposal", p.ID, "error", err)
-			continue
-		}
-		if sees, _ := r.stakeIn(view, &p, person); sees {
-			seen = append(seen, p)
-		}
+	for i := range glances {
+		seen = append(seen, glances[i].Proposal)
 	}
 	return seen, nil
 }

@@ -1,0 +1,92 @@
+package registry
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// Glance is what a list tells a person about a proposal, without asking the application about its targets.
+type Glance struct {
+	Proposal ledger.Proposal
+	Card     Card
+	Decides  bool // as far as rights say, the person may approve it; [Registry.Review] asks everything
+	Dismiss  bool // the person may say no to it, while it is undecided
+}
+
+// Glances returns those of the given proposals of a scope that a person may see, by one reading of the facts,
+// and what a list says of each. One that was tampered with is logged and left out: nothing in it can be
+// believed.
+func (r *Registry) Glances(ctx context.Context, scope authz.Scope, person authz.Person, rows []ledger.Proposal) ([]Glance, error) {
+	view, err := r.policy.View(ctx, scope, person.ID())
+	if err != nil {
+		return nil, r.noFacts(err)
+	}
+	var seen []Glance
+	for i := range rows {
+		p := &rows[i]
+		if err := ledger.CheckSeal(r.keys, p); err != nil || p.Session.Scope() != scope {
+			r.log.ErrorContext(ctx, "a proposal was tampered with", "proposal", p.ID, "error", err)
+			continue
+		}
+		sees, decides := r.stakeIn(view, p, person)
+		if !sees {
+			continue
+		}
+		g := Glance{Proposal: *p, Dismiss: decides && p.Decision == ledger.Undecided}
+		if n, a := r.find(p.Action); a != nil {
+			q := &request{session: p.Session, person: person, row: p, view: view, index: n, action: a, targets: p.Targets}
+			g.Card, g.Decides = a.card(p), p.Decision == ledger.Undecided && q.mayDecide().Allowed
+		}
+		seen = append(seen, g)
+	}
+	return seen, nil
+}
+
+// card says in the words of the action's author what a proposal asks for.
+func (a *Action) card(p *ledger.Proposal) Card {
+	return Card{a.Title, a.sentence.say(p.Params), a.Risk, a.Reach, a.Undo}
+}
+
+// Oversees says whether a person has [ReadProposals] on the whole scope: they may read its audit trail, count
+// its outcomes and look behind its decisions. The error is a [*Refusal]; nothing is recorded.
+func (r *Registry) Oversees(ctx context.Context, scope authz.Scope, person authz.Person) error {
+	_, _, err := r.oversee(ctx, person, scope, "")
+	return err
+}
+
+// Readable says whether some read's permission is held by everybody behind a session on every one of the
+// paths, as for a [Subscription]. The error is a [*Refusal].
+func (r *Registry) Readable(ctx context.Context, s authz.Session, paths []authz.Path) (bool, error) {
+	if s.IsZero() {
+		return false, denied(ledger.Unavailable, authz.Decision{Reason: authz.ReasonInvalidSession})
+	}
+	view, err := r.policy.View(ctx, s.Scope(), s.Actors()...)
+	if err != nil {
+		return false, r.noFacts(err)
+	}
+	return !slices.ContainsFunc(paths, func(p authz.Path) bool { return !view.MayRead(s, p) }), nil
+}
+
+// Matrix tells an operator, by one reading of the facts, which of the given models could use which actions and
+// why: for each model one explanation per action, in the order of [Registry.Actions]. The operator needs
+// [ReadProposals] on the whole scope. The error is a [*Refusal]; nothing is recorded.
+func (r *Registry) Matrix(ctx context.Context, operator authz.Person, scope authz.Scope, models ...authz.ID) ([][]authz.Explanation, error) {
+	_, v, err := r.oversee(ctx, operator, scope, "", models...)
+	if err != nil {
+		return nil, err
+	}
+	table := make([][]authz.Explanation, len(models))
+	for i, id := range models {
+		s, err := authz.NewSession(scope, id, authz.Background())
+		if err != nil {
+			return nil, &Refusal{Code: ledger.Invalid, Reason: string(authz.ReasonInvalidSession), Err: err}
+		}
+		for n := range r.actions {
+			table[i] = append(table[i], v.Explain(s, n, nil, authz.ToAsk))
+		}
+	}
+	return table, nil
+}
