@@ -57,6 +57,19 @@ func (r *Registry) Oversees(ctx context.Context, scope authz.Scope, person authz
 	return err
 }
 
+// Known says whether a person is a known and active human of a scope. The error is a [*Refusal]; nothing is
+// recorded.
+func (r *Registry) Known(ctx context.Context, scope authz.Scope, person authz.Person) error {
+	view, err := r.policy.View(ctx, scope, person.ID())
+	if err != nil {
+		return r.noFacts(err)
+	}
+	if d := view.Human(person); !d.Allowed {
+		return denied(ledger.Unavailable, d)
+	}
+	return nil
+}
+
 // Readable says whether some read's permission is held by everybody behind a session on every one of the
 // paths, as for a [Subscription]. The error is a [*Refusal].
 func (r *Registry) Readable(ctx context.Context, s authz.Session, paths []authz.Path) (bool, error) {
