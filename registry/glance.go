@@ -14,6 +14,7 @@ type Glance struct {
 	Card     Card
 	Decides  bool // as far as rights say, the person may approve it; [Registry.Review] asks everything
 	Dismiss  bool // the person may say no to it, while it is undecided
+	Operates bool // the person may perform the action, or oversees: they may read what is for operators
 }
 
 // Glances returns those of the given proposals of a scope that a person may see, by one reading of the facts,
@@ -35,10 +36,14 @@ func (r *Registry) Glances(ctx context.Context, scope authz.Scope, person authz.
 		if !sees {
 			continue
 		}
-		g := Glance{Proposal: *p, Dismiss: decides && p.Decision == ledger.Undecided}
+		g := Glance{
+			Proposal: *p, Dismiss: decides && p.Decision == ledger.Undecided,
+			Operates: view.Person(person, r.overseer, p.Targets, authz.ToPerform).Allowed,
+		}
 		if n, a := r.find(p.Action); a != nil {
 			q := &request{session: p.Session, person: person, row: p, view: view, index: n, action: a, targets: p.Targets}
 			g.Card, g.Decides = a.card(p), p.Decision == ledger.Undecided && q.mayDecide().Allowed
+			g.Operates = g.Operates || view.Person(person, n, p.Targets, authz.ToPerform).Allowed
 		}
 		seen = append(seen, g)
 	}

@@ -121,3 +121,17 @@ func (v *Visit) listing(ctx context.Context) (directory.Listing, error) {
 	}
 	return list, nil
 }
+
+// Actions are what the person may do themselves or ask for, sorted by name.
+func (v *Visit) Actions(ctx context.Context) ([]*registry.Action, error) {
+	indexes, err := v.reg.AppendTools(ctx, nil, v.session)
+	if err != nil {
+		return nil, err
+	}
+	all := v.reg.Actions()
+	list := make([]*registry.Action, len(indexes))
+	for i, n := range indexes {
+		list[i] = all[n]
+	}
+	return list, nil
+}

@@ -120,7 +120,7 @@ type Opened struct {
 	Preview    []registry.Difference // before and after, where the action can say
 	NoPreview  error                 // why there is none although the person may approve
 	Last       []Row                 // the last ones of the same action
-	Trail      []ledger.Record       // what happened to it, oldest first
+	Trail      []ledger.Record       // what happened to it, oldest first; error texts are for operators
 	MayRevise  bool
 	Deciders   []authz.ID // who may approve it; empty unless the person oversees the scope
 	Definition *registry.Action
@@ -132,7 +132,15 @@ func (v *Visit) Open(ctx context.Context, id string) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	g := registry.Glance{Proposal: o.Proposal, Card: o.Card, Decides: o.Refusal == nil, Dismiss: o.Dismiss}
+	glances, err := v.reg.Glances(ctx, v.scope, v.person, []ledger.Proposal{o.Proposal})
+	if err != nil {
+		return Opened{}, err
+	}
+	if len(glances) == 0 { // rights changed between the two readings
+		return Opened{}, &registry.Refusal{Code: ledger.Unknown, Reason: "unknown_proposal"}
+	}
+	g := glances[0]
+	g.Decides, g.Dismiss = o.Refusal == nil, o.Dismiss
 	out := Opened{Row: rowOf(g, o.At), At: o.At, Token: o.Token, Definition: v.reg.Lookup(o.Proposal.Action)}
 	out.MayRevise = o.Dismiss && out.State == ledger.StateProposed
 	if o.Refusal != nil {
@@ -153,6 +161,11 @@ func (v *Visit) Open(ctx context.Context, id string) (Opened, error) {
 	out.Last = rowsOf(seen, o.At)
 	if out.Trail, err = v.reg.Ledger().Audit(ctx, ledger.AuditQuery{Scope: v.scope, Proposal: id, Limit: TrailSize}); err != nil {
 		return Opened{}, unread(err)
+	}
+	if !g.Operates {
+		for i := range out.Trail {
+			out.Trail[i].Error = ""
+		}
 	}
 	if out.State == ledger.StateProposed {
 		// Whoever does not oversee the scope learns nothing of who else may decide.

@@ -43,7 +43,7 @@ type Row struct {
 	Grant        string         `json:"grant,omitzero"` // standing grant that decided
 	Note         string         `json:"note,omitzero"`  // why it was dismissed
 	FinishedAt   time.Time      `json:"finished_at,omitzero"`
-	Error        string         `json:"error,omitzero"`
+	Error        string         `json:"error,omitzero"`      // of a failed run: the whole text for operators, else what is public
 	Unmeasured   string         `json:"unmeasured,omitzero"` // why there is nothing to compare
 	Baseline     *float64       `json:"baseline,omitempty"`
 	Measured     *float64       `json:"measured,omitempty"`
@@ -72,6 +72,9 @@ func rowOf(g registry.Glance, at time.Time) Row {
 		MayDismiss: g.Dismiss, Proposal: p,
 	}
 	r.MayApprove = g.Decides && r.State == ledger.StateProposed
+	if !g.Operates {
+		r.Error = p.Told
+	}
 	return r
 }
 

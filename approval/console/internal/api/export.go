@@ -1,0 +1,147 @@
+package api
+
+import (
+	"encoding/csv"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/ledger"
+)
+
+// flushEvery is after how many records an export hands on what it has.
+const flushEvery = 500
+
+// export streams the audit trail. It ends with a line that says whether it is whole, since a response that
+// breaks off looks like one that ended.
+func export(w http.ResponseWriter, r *web.Request, media, name string, line func(ledger.Record) error, last func(count int, err error) error, flush func() error) error {
+	f, err := AuditFilter(r)
+	if err != nil {
+		return err
+	}
+	records, err := r.Visit.Export(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(records)
+	defer stop()
+	rec, err, more := next() // so that a ledger which cannot be read is a problem and no export
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	ctl := http.NewResponseController(w)
+	count := 0
+	for ; more && err == nil; rec, err, more = next() {
+		if line(rec) != nil {
+			return nil // the client has gone
+		}
+		if count++; count%flushEvery == 0 {
+			_ = ctl.SetWriteDeadline(time.Now().Add(time.Minute)) // an export may take longer than other responses
+			if flush() != nil {
+				return nil
+			}
+			_ = ctl.Flush()
+		}
+	}
+	if last(count, err) == nil {
+		_ = flush()
+	}
+	return nil
+}
+
+func (a *api) auditNDJSON(w http.ResponseWriter, r *web.Request) error {
+	put := func(v any) error {
+		text, err := jsonv2.Marshal(v, jsonv2.Deterministic(true))
+		if err == nil {
+			_, err = w.Write(append(text, '\n'))
+		}
+		return err
+	}
+	return export(w, r, "application/x-ndjson", "audit.ndjson",
+		func(r ledger.Record) error { return put(recordOf(r)) },
+		func(count int, err error) error {
+			return put(struct {
+				End     bool `json:"end"`
+				Records int  `json:"records"`
+				Whole   bool `json:"whole"`
+			}{true, count, err == nil})
+		}, func() error { return nil })
+}
+
+var columns = []string{
+	"seq", "at", "event", "code", "reason", "actor", "kind", "via", "principal", "background", "operator", "action", "targets", "params",
+	"params_hash", "proposal", "claim", "grant", "result", "error", "count", "run", "origin", "conversation",
+}
+
+func (a *api) auditCSV(w http.ResponseWriter, r *web.Request) error {
+	out := csv.NewWriter(w)
+	begun := false
+	put := func(fields []string) error {
+		if !begun {
+			begun = true
+			if err := out.Write(columns); err != nil {
+				return err
+			}
+		}
+		for i := range fields {
+			fields[i] = neutral(fields[i])
+		}
+		return out.Write(fields)
+	}
+	return export(w, r, "text/csv; charset=utf-8", "audit.csv",
+		func(rec ledger.Record) error { return put(csvFields(recordOf(rec))) },
+		func(count int, err error) error {
+			end := "end: " + strconv.Itoa(count) + " records, complete"
+			if err != nil {
+				end = "end: " + strconv.Itoa(count) + " records, NOT complete: the rest could not be read"
+			}
+			return put(append([]string{end}, make([]string, len(columns)-1)...))
+		}, func() error { out.Flush(); return out.Error() })
+}
+
+func csvFields(r record) []string {
+	return []string{
+		strconv.FormatInt(r.Seq, 10), r.At.UTC().Format(time.RFC3339Nano), string(r.Event), string(r.Code), r.Reason, string(r.Actor),
+		r.Kind.String(), words(r.Via), string(r.Principal), strconv.FormatBool(r.Background), string(r.Operator), r.Action,
+		words(paths(r.Targets)), string(r.Params), r.ParamsHash, r.Proposal, r.Claim, r.Grant, string(r.Result), r.Error,
+		strconv.Itoa(max(r.Count, 1)), r.Run, r.Origin, r.Talk,
+	}
+}
+
+func paths(list []authz.Path) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.String()
+	}
+	return out
+}
+
+func words[T ~string](list []T) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return strings.Join(out, " ")
+}
+
+// neutral keeps a spreadsheet from taking a text for a formula: an apostrophe comes before one that begins as a
+// formula does, also behind spaces. See OWASP on CSV injection.
+func neutral(s string) string {
+	trimmed := strings.TrimLeft(s, " \u00a0\u3000\ufeff")
+	if trimmed == "" {
+		return s
+	}
+	switch []rune(trimmed)[0] {
+	case '=', '+', '-', '@', '\t', '\r', '\n', '|', '%', '＝', '＋', '－', '＠':
+		return "'" + s
+	}
+	return s
+}
