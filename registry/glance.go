@@ -55,6 +55,15 @@ func (a *Action) card(p *ledger.Proposal) Card {
 	return Card{a.Title, a.sentence.say(p.Params), a.Risk, a.Reach, a.Undo}
 }
 
+// Card says in the words of its action's author what a proposal asks for; the zero Card if the action is gone.
+// It is for a host's own messages to people: parameters' values are in it.
+func (r *Registry) Card(p *ledger.Proposal) Card {
+	if _, a := r.find(p.Action); a != nil {
+		return a.card(p)
+	}
+	return Card{}
+}
+
 // Oversees says whether a person has [ReadProposals] on the whole scope: they may read its audit trail, count
 // its outcomes and look behind its decisions. The error is a [*Refusal]; nothing is recorded.
 func (r *Registry) Oversees(ctx context.Context, scope authz.Scope, person authz.Person) error {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
 	"github.com/sallyport-dev/sallyport/authz"
-	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // Options bound the streams. All are required.
@@ -29,11 +28,6 @@ type Options struct {
 const (
 	backlog = 64  // batches that wait for one stream
 	replay  = 500 // records that are gone through for a client that comes back
-	batch   = 1000
-
-	// overlap is how long the trail is read again behind its newest record: stores number records before they
-	// commit them.
-	overlap = 3 * time.Second
 )
 
 // Errors of [Hub.Open] and [Stream.Serve].
@@ -120,9 +114,7 @@ type tail struct {
 	visit   *office.Visit // of whoever came first: it reads for all, and shows nothing to anybody
 	streams map[*Stream]bool
 	stop    chan struct{}
-
-	low  int64               // everything up to here has been seen
-	seen map[int64]time.Time // when what is after low was
+	trail   *Trail
 }
 
 // Stream is one open stream.
@@ -156,7 +148,7 @@ func (h *Hub) Open(ctx context.Context, v *office.Visit) (*Stream, error) {
 	s := &Stream{hub: h, who: w, news: make(chan *news, backlog), head: head}
 	t := h.tails[w.scope]
 	if t == nil {
-		t = &tail{hub: h, visit: v, streams: map[*Stream]bool{}, stop: make(chan struct{}), low: head, seen: map[int64]time.Time{}}
+		t = &tail{hub: h, visit: v, streams: map[*Stream]bool{}, stop: make(chan struct{}), trail: NewTrail(head)}
 		h.tails[w.scope] = t
 		h.work.Go(t.run)
 	}
@@ -199,7 +191,11 @@ func (t *tail) run() {
 			return
 		case <-tick.C:
 		}
-		list, err := t.read(ctx)
+		fresh, err := t.trail.Read(ctx, t.visit.After)
+		var list []office.Change
+		if err == nil {
+			list, err = t.visit.Happening(ctx, fresh)
+		}
 		if err != nil {
 			t.visit.Registry().Log().ErrorContext(ctx, "the trail could not be read for the open streams", "error", err)
 			lost = true
@@ -210,39 +206,6 @@ func (t *tail) run() {
 			lost = false
 		}
 	}
-}
-
-// read returns what is new.
-func (t *tail) read(ctx context.Context) ([]office.Change, error) {
-	now := time.Now()
-	var fresh []ledger.Record
-	for after := t.low; ; {
-		records, err := t.visit.After(ctx, after, batch)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			if _, ok := t.seen[r.Seq]; !ok {
-				t.seen[r.Seq] = now
-				fresh = append(fresh, r)
-			}
-		}
-		if len(records) < batch {
-			break
-		}
-		after = records[len(records)-1].Seq
-	}
-	for seq, at := range t.seen {
-		if now.Sub(at) > overlap && seq > t.low {
-			t.low = seq
-		}
-	}
-	for seq := range t.seen {
-		if seq <= t.low {
-			delete(t.seen, seq)
-		}
-	}
-	return t.visit.Happening(ctx, fresh)
 }
 
 // tell hands news to every stream and waits for none.

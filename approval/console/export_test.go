@@ -1,0 +1,14 @@
+package console
+
+// Patterns returns the patterns of the JSON API's routes.
+func Patterns(k *Console) []string {
+	var list []string
+	for _, s := range k.surfaces {
+		for _, r := range s.Routes {
+			if s.Prefix == "/api/v1/" {
+				list = append(list, r.Pattern)
+			}
+		}
+	}
+	return list
+}
