@@ -2,14 +2,19 @@ package chattools_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/approval"
 	"github.com/sallyport-dev/sallyport/approval/canon"
+	"github.com/sallyport-dev/sallyport/approval/console"
 	"github.com/sallyport-dev/sallyport/approval/token"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
@@ -112,6 +117,51 @@ func TestEveryDoorIsExact(t *testing.T) {
 			return o.Proposal.Params.Hash(), registry.CodeOf(err)
 		}},
 	}
+
+	web, err := console.New(console.Config{Gate: func() *chattools.Gate { return gate }, Who: func(r *http.Request) (console.Caller, error) {
+		if r.Header.Get("X-Model") != "" {
+			return console.Caller{Model: model}, nil
+		}
+		return console.Caller{Scope: "s", Person: olga}, nil
+	}})
+	require.NoError(t, err)
+	defer web.Close()
+	post := func(model bool, path, body string) (int, map[string]string) {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if model {
+			r.Header.Set("X-Model", "1")
+		}
+		w := httptest.NewRecorder()
+		web.ServeHTTP(w, r)
+		var answer map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		texts := map[string]string{}
+		for name, value := range answer {
+			texts[name] = strings.Trim(string(value), `"`)
+		}
+		return w.Code, texts
+	}
+	overHTTP := map[int]ledger.Code{http.StatusOK: ledger.Done, http.StatusUnprocessableEntity: ledger.Invalid}
+	doors = append(doors, doorway{"HTTP, a person's change", func(t *testing.T, params string) (canon.Hash, ledger.Code) {
+		status, _ := post(false, "/actions/change/invoke", params)
+		return latest(t), overHTTP[status]
+	}}, doorway{"HTTP, a model's read", func(t *testing.T, params string) (canon.Hash, ledger.Code) {
+		status, _ := post(true, "/actions/read/invoke", params)
+		return latest(t), overHTTP[status]
+	}}, doorway{"HTTP, a model's change that is revised and approved over HTTP", func(t *testing.T, params string) (canon.Hash, ledger.Code) {
+		status, answer := post(true, "/actions/change/invoke", params)
+		if status == http.StatusUnprocessableEntity {
+			return canon.Hash{}, ledger.Invalid
+		}
+		require.Equal(t, http.StatusAccepted, status)
+		status, answer = post(false, "/proposals/"+answer["proposal"]+"/revise", `{"params":`+params+`}`)
+		require.Equal(t, http.StatusCreated, status)
+		hash, err := canon.ParseHash(answer["params_hash"])
+		require.NoError(t, err)
+		status, _ = post(false, "/proposals/"+answer["proposal"]+"/approve", `{"token":"`+answer["token"]+`","shown":"`+answer["params_hash"]+`"}`)
+		return hash, overHTTP[status]
+	}})
 
 	// Around ±2^53, ±2^63 and 2^64: what fits int64 and uint64 passes with every digit, the rest is refused.
 	two := big.NewInt(2)

@@ -150,7 +150,7 @@ func TestTheDocumentIsTrue(t *testing.T) {
 	s.do("olga", "GET", "/audit.csv", nil, 200)
 	s.do("olga", "GET", "/audit.ndjson", nil, 200)
 	s.do("olga", "GET", "/settings", nil, 200)
-	s.do("olga", "POST", "/actions/directory_grant_standing/invoke", `{"model":"assistant","tool":"label","hours":1,"uses":3,"below":"/","ask_only":false}`, 200)
+	s.do("olga", "POST", "/actions/directory_give_standing/invoke", `{"model":"assistant","tool":"label","hours":1,"uses":3,"below":"/","ask_only":false}`, 200)
 	s.do("olga", "POST", "/actions/directory_set_grant/invoke", `{"model":"assistant","tool":"pay","effect":"deny"}`, 200)
 	s.do("olga", "GET", "/grants", nil, 200)
 	s.do("olga", "GET", "/models", nil, 200)

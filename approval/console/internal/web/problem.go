@@ -121,6 +121,9 @@ func ProblemOf(err error) *Problem {
 	if text, ok := registry.PublicText(err); ok {
 		p.Detail = text
 	}
+	if r.Code == ledger.Unavailable && p.Reason == string(authz.ReasonNoPermission) {
+		p.Title, p.Detail = said[ledger.Forbidden].title, said[ledger.Forbidden].detail
+	}
 	if p.Reason == string(authz.ReasonSamePerson) {
 		p.Detail = "This needs a second pair of eyes: whoever is behind the request cannot approve it. Nothing was run."
 	}
