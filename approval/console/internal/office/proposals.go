@@ -12,18 +12,26 @@ import (
 	"github.com/sallyport-dev/sallyport/registry"
 )
 
-// Filter narrows a list of proposals. A field's zero value does not filter.
+// Filter narrows a list of proposals. A field's zero value does not filter. Whatever has to be searched for is
+// looked for in the newest Window rows that Since, Until and Before leave.
 type Filter struct {
 	States    []ledger.State
 	Actor     authz.ID
 	Principal authz.ID
 	Action    string
 	Run       string
-	Text      string // looked for in the newest Window rows only
+	Text      string
 	Since     time.Time
 	Until     time.Time
 	Before    ledger.Cursor
 	Mine      bool // only what the person may decide now
+}
+
+// searches reports whether the ledger has to look for the rows, since no index has them in order. What is open
+// is never much.
+func (f *Filter) searches() bool {
+	open := len(f.States) == 1 && f.States[0] == ledger.StateProposed
+	return !open && (len(f.States) > 0 || f.Actor != "" || f.Principal != "" || f.Action != "" || f.Run != "" || f.Text != "")
 }
 
 // Page is one page of proposals, newest first.
@@ -32,7 +40,7 @@ type Page struct {
 	Rows []Row     `json:"proposals"`
 	Next string    `json:"next,omitzero"` // cursor of the next page; absent at the end
 
-	// Window is how many rows, the newest, a search for text looked at; zero means all.
+	// Window is how many rows, the newest that Since, Until and Before leave, a search looked at; zero means all.
 	Window int `json:"window,omitzero"`
 }
 
@@ -48,7 +56,7 @@ func (v *Visit) Proposals(ctx context.Context, f Filter) (Page, error) {
 	if !f.Mine && v.Oversees(ctx) {
 		q.Limit = PageSize
 	}
-	if f.Text != "" {
+	if f.searches() {
 		q.Window, page.Window = Window, Window
 	}
 	rows, err := v.reg.Ledger().Proposals(ctx, q)
@@ -119,7 +127,7 @@ type Opened struct {
 	Refusal    *registry.Refusal     // why they may not; nil if they may
 	Preview    []registry.Difference // before and after, where the action can say
 	NoPreview  error                 // why there is none although the person may approve
-	Last       []Row                 // the last ones of the same action
+	Last       []Row                 // the last ones of the same action, among the LookSize proposals before it
 	Trail      []ledger.Record       // what happened to it, oldest first; error texts are for operators
 	MayRevise  bool
 	Deciders   []authz.ID // who may approve it; empty unless the person oversees the scope
@@ -149,7 +157,7 @@ func (v *Visit) Open(ctx context.Context, id string) (Opened, error) {
 		out.Preview, out.NoPreview = v.reg.Preview(ctx, v.scope, id, v.person)
 	}
 	rows, err := v.reg.Ledger().Proposals(ctx, ledger.Query{
-		Scope: v.scope, Action: o.Proposal.Action, At: o.At, Before: o.Proposal.Cursor(), Limit: LastSize, Window: Window,
+		Scope: v.scope, Action: o.Proposal.Action, At: o.At, Before: o.Proposal.Cursor(), Limit: LastSize, Window: LookSize,
 	})
 	if err != nil {
 		return Opened{}, unread(err)
