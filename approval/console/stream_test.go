@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +19,6 @@ import (
 	"github.com/sallyport-dev/sallyport/approval/console"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
-	"github.com/sallyport-dev/sallyport/registry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,7 +35,13 @@ type client struct {
 	t      testing.TB
 	header http.Header
 	lines  *bufio.Scanner
-	close  func()
+	body   io.Closer
+	end    func()
+}
+
+func (c *client) close() {
+	c.end()
+	_ = c.body.Close()
 }
 
 // listen opens a stream as somebody who has everything up to last.
@@ -52,7 +58,7 @@ func (s *shop) listen(url, as, last string) *client {
 	res, err := (&http.Client{Transport: transport}).Do(r)
 	require.NoError(s.t, err)
 	require.Equal(s.t, 200, res.StatusCode)
-	return &client{s.t, res.Header, bufio.NewScanner(res.Body), func() { cancel(); _ = res.Body.Close(); transport.CloseIdleConnections() }}
+	return &client{s.t, res.Header, bufio.NewScanner(res.Body), res.Body, func() { cancel(); transport.CloseIdleConnections() }}
 }
 
 // line reads up to the end of an event or comment; false at the end of the stream.
@@ -93,7 +99,9 @@ func (c *client) next() event {
 // anything back.
 func TestStreamBeginsAtOnceAndBeats(t *testing.T) {
 	s := open(t, nil)
-	server := httptest.NewServer(s.console)
+	server := httptest.NewUnstartedServer(s.console)
+	server.Config.WriteTimeout = 50 * time.Millisecond // which would end any other response
+	server.Start()
 	defer server.Close()
 	c := s.listen(server.URL, "olga", "")
 	defer c.close()
@@ -103,7 +111,7 @@ func TestStreamBeginsAtOnceAndBeats(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "open", first.comment)
 	require.Equal(t, "ready", c.next().name)
-	for range 2 {
+	for range 10 { // 200 ms
 		beat, ok := c.any()
 		require.True(t, ok)
 		require.Equal(t, "beat", beat.comment)
@@ -315,7 +323,7 @@ func TestFiveHundredStreamsAndAHundredDecisions(t *testing.T) {
 		require.Equal(t, chattools.NeedsApproval, a.Status)
 		o, err := s.gate.Load().Desk().Open(t.Context(), scope, a.Proposal, authz.LoggedIn("sam"))
 		require.NoError(t, err)
-		_, err = s.gate.Load().Desk().Approve(t.Context(), registry.Redemption(o.Redemption()))
+		_, err = s.gate.Load().Desk().Approve(t.Context(), o.Redemption())
 		require.NoError(t, err)
 	}
 	heard.Wait()

@@ -132,6 +132,20 @@ func (h *Hub) Open(ctx context.Context, v *office.Visit) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := h.join(v, head)
+	if err != nil {
+		return nil, err
+	}
+	// Now that the stream hears of everything, what came before is what is there.
+	if s.head, err = v.Head(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// join adds a stream to the tail of its scope, which begins after head if there is none.
+func (h *Hub) join(v *office.Visit, head int64) (*Stream, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	select {
@@ -145,7 +159,7 @@ func (h *Hub) Open(ctx context.Context, v *office.Visit) (*Stream, error) {
 	}
 	h.open++
 	h.each[w]++
-	s := &Stream{hub: h, who: w, news: make(chan *news, backlog), head: head}
+	s := &Stream{hub: h, who: w, news: make(chan *news, backlog)}
 	t := h.tails[w.scope]
 	if t == nil {
 		t = &tail{hub: h, visit: v, streams: map[*Stream]bool{}, stop: make(chan struct{}), trail: NewTrail(head)}
