@@ -107,7 +107,7 @@ func BenchmarkFirstPages(b *testing.B) {
 		name, driver, dsn string
 		dialect           sqlledger.Dialect
 	}{
-		{"sqlite", "sqlite", "file:" + filepath.Join(b.TempDir(), "ledger.db") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)", sqlledger.SQLite},
+		{"sqlite", "sqlite", "file:" + filepath.Join(b.TempDir(), "ledger.db") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)", sqlledger.SQLite},
 		{"postgresql", "pgx", os.Getenv("SALLYPORT_TEST_POSTGRES"), sqlledger.PostgreSQL},
 	} {
 		b.Run(e.name, func(b *testing.B) {
@@ -174,8 +174,10 @@ func (s *shop) fill(b *testing.B, db *sql.DB, prefix string, rows int) {
 		}
 	}
 	reg := s.reg.Load()
-	const batch = 100
+	const batch = 500
 	now := p.CreatedAt
+	tx, err := db.BeginTx(b.Context(), nil)
+	require.NoError(b, err)
 	for start := 0; start < rows; start += batch {
 		var places []string
 		var args []any
@@ -211,16 +213,17 @@ func (s *shop) fill(b *testing.B, db *sql.DB, prefix string, rows int) {
 			}
 			places = append(places, "("+strings.Join(marks, ",")+")")
 		}
-		_, err := db.ExecContext(b.Context(), "INSERT INTO "+prefix+"proposals ("+strings.Join(names, ",")+") VALUES "+strings.Join(places, ","), args...)
+		_, err := tx.ExecContext(b.Context(), "INSERT INTO "+prefix+"proposals ("+strings.Join(names, ",")+") VALUES "+strings.Join(places, ","), args...)
 		require.NoError(b, err)
 	}
 	for _, event := range []string{"proposed", "started", "finished"} {
-		_, err := db.ExecContext(b.Context(), `INSERT INTO `+prefix+`records (at, event, code, reason, scope, actor, kind, principal, background, via, tools, run, origin,
+		_, err := tx.ExecContext(b.Context(), `INSERT INTO `+prefix+`records (at, event, code, reason, scope, actor, kind, principal, background, via, tools, run, origin,
 			conversation, operator, action, targets, params, proposal, claim, grant_id, result, error, times, attempt)
 			SELECT created_at, '`+event+`', 'done', '', scope, actor, kind, principal, background, via, tools, run, origin,
 			conversation, decided_by, action, targets, params, id, claim, '', result, error, 1, '' FROM `+prefix+`proposals ORDER BY created_at`)
 		require.NoError(b, err)
 	}
+	require.NoError(b, tx.Commit())
 	_, err = db.ExecContext(b.Context(), "ANALYZE")
 	require.NoError(b, err)
 	b.Logf("%d proposals in %v", rows, time.Since(began).Round(time.Second))

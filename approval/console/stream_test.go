@@ -213,6 +213,25 @@ func TestStreamGoesOnWhereItBroke(t *testing.T) {
 	require.Equal(t, 400, s.serve(r).Code)
 }
 
+// What a client that comes back was sent already is not sent again when the open streams hear of it.
+func TestStreamSendsNothingTwice(t *testing.T) {
+	s := open(t, func(c *console.Config) { c.Poll = 300 * time.Millisecond })
+	server := httptest.NewServer(s.console)
+	defer server.Close()
+	s.propose("refund", "a1", 1)
+	first := s.listen(server.URL, "olga", "") // keeps the trail being read
+	defer first.close()
+	place := first.next().id
+	id := s.propose("refund", "a1", 2)
+	c := s.listen(server.URL, "olga", place)
+	defer c.close()
+	require.Equal(t, id, c.next().data.Proposal)
+	require.Equal(t, "ready", c.next().name)
+	require.Equal(t, id, first.next().data.Proposal, "the others hear of it later")
+	last := s.propose("refund", "a1", 3)
+	require.Equal(t, last, c.next().data.Proposal)
+}
+
 // A stream ends after its life, so that whoever it is for is asked for again; and when the console closes.
 func TestStreamsEnd(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.StreamLife = 50 * time.Millisecond })

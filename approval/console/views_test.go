@@ -307,6 +307,14 @@ func TestAuditAndExports(t *testing.T) {
 	}
 	require.JSONEq(t, fmt.Sprintf(`{"end":true,"records":%d,"whole":true}`, len(hostile)), lines[len(hostile)])
 	require.Equal(t, "audit_export", s.latest().Action, "an export is on record")
+
+	// What may not be committed yet is left to the next export, whatever end is asked for.
+	late := s.propose("refund", "a1", 5000)
+	for _, query := range []string{"", "?until=2030-01-01T00:00:00Z"} {
+		require.NotContains(t, s.do("olga", "GET", "/audit.ndjson"+query, nil, 200).Body.String(), late)
+	}
+	s.pass(2 * time.Minute)
+	require.Contains(t, s.do("olga", "GET", "/audit.ndjson", nil, 200).Body.String(), late)
 }
 
 // failing is a ledger of which the second page of an audit cannot be read.
