@@ -16,6 +16,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/sallyport-dev/sallyport/approval/console/internal/api"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/changes"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
+	"github.com/sallyport-dev/sallyport/approval/console/internal/pages"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
@@ -64,6 +66,13 @@ type Config struct {
 	// Who says who makes a request: [ErrNobody] if nobody is signed in. Any other error refuses the request
 	// as one whose caller could not be found out. It is called for every request, streams included.
 	Who func(*http.Request) (Caller, error)
+
+	// Title names the application on every page; default "Sallyport". Environment, such as "production", stands
+	// beside it. Home, SignIn and SignOut are addresses of the application that pages link to, and CSS comes
+	// after the console's own style sheet; all of these may be empty.
+	Title, Environment    string
+	Home, SignIn, SignOut string
+	CSS                   template.CSS
 
 	// BasePath is the path under which browsers see the console, such as "/console", where a proxy strips it.
 	// Otherwise leave it empty: behind [http.StripPrefix] the console finds out by itself.
@@ -113,6 +122,9 @@ func New(c Config) (*Console, error) {
 		Streams: or(c.Streams, DefaultStreams), Each: maxEach,
 	})
 	k.mount(api.Surface(c.Gate, k.hub))
+	k.mount(pages.Surface(pages.Options{
+		Title: or(c.Title, "Sallyport"), Environment: c.Environment, Home: c.Home, Leave: c.SignOut, Enter: c.SignIn, CSS: c.CSS,
+	}))
 	return k, nil
 }
 

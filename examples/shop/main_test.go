@@ -19,7 +19,7 @@ func TestTheToldConversation(t *testing.T) {
 	require.NoError(t, err)
 	for range 2 {
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{approve: "all"}))
+		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{approve: "all", tell: true}))
 		require.Equal(t, string(want), out.String())
 	}
 }

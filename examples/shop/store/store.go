@@ -5,6 +5,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/examples/shop/backoffice"
 	"github.com/sallyport-dev/sallyport/registry"
+	"github.com/sallyport-dev/sallyport/registry/directory"
 )
 
 // Who works in the shop, beside its customers.
@@ -29,7 +31,7 @@ const (
 type World struct {
 	*Place
 	Keys  *token.Ring
-	clock atomic.Int64 // microseconds
+	clock atomic.Int64 // microseconds; zero for the real time
 	Reg   *registry.Registry
 	Desk  *approval.Desk
 	Gate  *chattools.Gate
@@ -57,6 +59,33 @@ func New(ctx context.Context, p *Place) (*World, error) {
 		return nil, err
 	}
 	return w, w.Build(w.Config("1"))
+}
+
+// Ada owns the shop.
+const Ada authz.ID = "ada"
+
+// Open opens a shop that goes on where it was left, by the real time, in which an owner can change who may do what.
+// A place that has no shop yet gets one with the sample data. Proposals wait for as long as life says.
+func Open(ctx context.Context, p *Place, keys *token.Ring, life time.Duration) (*World, error) {
+	w := &World{Place: p, Keys: keys}
+	_, err := w.People.Facts(ctx, Scope, nil)
+	if errors.Is(err, authz.ErrUnknownScope) {
+		var facts authz.Facts
+		if facts, err = Facts(); err == nil {
+			facts.Actors = append(facts.Actors, authz.Actor{ID: Ada, Name: "Ada", Kind: authz.Human, Active: true, Roles: []string{authz.Owner}})
+			err = w.People.Edit(ctx, Scope, func(f *authz.Facts) error { *f = facts; return nil })
+		}
+		if err == nil && p.Memory != nil {
+			err = w.Office.Reset(ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := w.Config("1")
+	c.Lifetime = life
+	c.Actions = append(c.Actions, directory.Actions(directory.Config{Directory: w.People, Keys: keys, Tools: c.Actions, Roles: c.Roles})...)
+	return w, w.Build(c)
 }
 
 // Build puts desk and gate on a registry.
@@ -121,7 +150,12 @@ func Facts() (authz.Facts, error) {
 }
 
 // Now returns the time of the shop.
-func (w *World) Now() time.Time { return time.UnixMicro(w.clock.Load()).UTC() }
+func (w *World) Now() time.Time {
+	if us := w.clock.Load(); us != 0 {
+		return time.UnixMicro(us).UTC()
+	}
+	return time.Now()
+}
 
 // Pass moves the clock.
 func (w *World) Pass(d time.Duration) { w.clock.Add(d.Microseconds()) }

@@ -1,0 +1,85 @@
+// What the pages gain by a script: word of changes, a clock on what waits, one click instead of two, a few keys. Every
+// page works without it. It writes text only, never markup.
+(() => {
+  "use strict";
+  const body = document.body;
+
+  // A clock for what waits, by the server's time. It is no live region: nobody wants a count read out each second.
+  const served = Date.parse(body.dataset.now), started = Date.now();
+  const now = () => served + (Date.now() - started);
+  const two = (n) => String(n).padStart(2, "0");
+  const tick = () => {
+    for (const el of document.querySelectorAll("[data-ends]")) {
+      const s = Math.ceil((Date.parse(el.dataset.ends) - now()) / 1000);
+      let text = "expired";
+      if (s >= 172800) text = Math.floor(s / 86400) + " days left";
+      else if (s >= 3600) text = Math.floor(s / 3600) + " h " + two(Math.floor(s / 60) % 60) + " min left";
+      else if (s >= 60) text = Math.floor(s / 60) + " min " + two(s % 60) + " s left";
+      else if (s > 0) text = s + " s left";
+      if (el.textContent !== text) el.textContent = text;
+      if (s <= 0) el.dispatchEvent(new CustomEvent("over", { bubbles: true }));
+    }
+  };
+  const lock = (text) => {
+    const panel = document.getElementById("decide");
+    if (!panel || panel.dataset.locked) return;
+    panel.dataset.locked = "yes";
+    for (const b of panel.querySelectorAll("button")) if (!b.dataset.after) b.disabled = true;
+    say(text);
+  };
+  document.addEventListener("over", () => lock("The time to approve this is over. Nothing ran."));
+  if (document.querySelector("[data-ends]")) { tick(); setInterval(tick, 1000); }
+
+  // What happened meanwhile appears as a line to click; rows never move by themselves.
+  const line = document.getElementById("news");
+  const say = (text, link) => {
+    if (!line) return;
+    line.hidden = false;
+    line.firstElementChild.textContent = text;
+    line.querySelector("a").hidden = !link;
+  };
+  let fresh = 0, stream = null;
+  const id = body.dataset.proposal || "";
+  const heard = (e) => {
+    let change = {};
+    try { change = JSON.parse(e.data); } catch { return; }
+    if (id) {
+      if (change.proposal !== id) return;
+      if (change.event === "dismissed" || change.event === "started") lock("Somebody decided this meanwhile.");
+      else if (change.event !== "finished") say("Something happened to this: " + change.event + ".", true);
+      line.querySelector("a").hidden = false;
+      return;
+    }
+    if (body.dataset.live === "inbox") { fresh++; say(fresh + (fresh === 1 ? " change" : " changes") + " since this page was made.", true); }
+  };
+  const anew = () => { if (id || body.dataset.live === "inbox") say("Something may have changed since this page was made.", true); };
+  const listen = () => {
+    if (!body.dataset.changes || stream || document.hidden) return;
+    stream = new EventSource(body.dataset.changes);
+    stream.addEventListener("change", heard);
+    stream.addEventListener("resync", anew);
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden && stream) { stream.close(); stream = null; } else listen();
+  });
+  listen();
+
+  // One click sends a form once.
+  document.addEventListener("submit", (e) => {
+    const form = e.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent) { e.preventDefault(); return; }
+    form.dataset.sent = "yes";
+  });
+  addEventListener("pageshow", () => { for (const f of document.forms) delete f.dataset.sent; });
+
+  // j and k go from row to row, and Enter opens, as with every link. No key decides anything.
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (e.key !== "j" && e.key !== "k") return;
+    const rows = [...document.querySelectorAll(".rows .what")];
+    if (!rows.length) return;
+    const at = rows.indexOf(document.activeElement);
+    rows[Math.min(rows.length - 1, Math.max(0, at + (e.key === "j" ? 1 : -1)))].focus();
+  });
+})();

@@ -1,0 +1,87 @@
+package pages
+
+import (
+	"fmt"
+
+	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
+)
+
+// chart is stacked bars, with the same numbers for a table.
+type chart struct {
+	ID, Title, Text string // Text says it all to somebody who does not see the bars
+	Parts           []string
+	Bars            []bar
+	Height          int
+}
+
+type bar struct {
+	Label    string
+	Y, TextY int
+	Total    int
+	End      float64 // where its segments end
+	Values   []int
+	Segments []segment
+}
+
+type segment struct {
+	X, Width float64
+	Class    int
+	Title    string
+}
+
+const (
+	barWidth  = 380.0
+	barHeight = 30
+)
+
+// newChart draws one bar for each row; every bar is as long as its total is to the largest.
+func newChart(id, title string, parts []string, rows []bar) chart {
+	c := chart{ID: id, Title: title, Parts: parts, Height: len(rows)*barHeight + 6}
+	largest := 0
+	for i := range rows {
+		for _, n := range rows[i].Values {
+			rows[i].Total += n
+		}
+		largest = max(largest, rows[i].Total)
+	}
+	for i := range rows {
+		b := &rows[i]
+		b.Y, b.TextY = i*barHeight+6, i*barHeight+22
+		x := 0.0
+		for k, n := range b.Values {
+			if n == 0 {
+				continue
+			}
+			width := barWidth * float64(n) / float64(largest)
+			b.Segments = append(b.Segments, segment{x, width, k + 1, fmt.Sprintf("%s: %d %s", b.Label, n, parts[k])})
+			x += width
+		}
+		b.End = x
+		c.Text += fmt.Sprintf("%s: %d. ", b.Label, b.Total)
+	}
+	c.Bars = rows
+	return c
+}
+
+// charts says what became of proposals, how long people took, and whether it helped.
+func charts(o office.Outcomes) []chart {
+	var decided, helped []bar
+	for _, t := range o.Actions {
+		name := visible(t.Action)
+		decided = append(decided, bar{Label: name, Values: []int{t.Executed + t.Interrupted, t.Dismissed - t.Revisions, t.Expired, t.Proposed + t.Revisions}})
+		if n := t.Improved + t.Unchanged + t.Worsened + t.Unmeasured; n > 0 {
+			helped = append(helped, bar{Label: name, Values: []int{t.Improved, t.Unchanged, t.Worsened, t.Unmeasured}})
+		}
+	}
+	var waited []bar
+	labels := []string{"under 2 s", "2 to 10 s", "10 s to 1 min", "1 to 5 min", "5 min to 1 h", "longer"}
+	for i, n := range o.Total.Waited {
+		waited = append(waited, bar{Label: labels[i], Values: []int{n}})
+	}
+	list := []chart{newChart("decided", "What became of proposals", []string{"approved", "dismissed", "expired", "waiting or revised"}, decided)}
+	list = append(list, newChart("waited", "How long people took to decide", []string{"decisions"}, waited))
+	if len(helped) > 0 {
+		list = append(list, newChart("helped", "Whether it helped", []string{"improved", "unchanged", "worsened", "unmeasured"}, helped))
+	}
+	return list
+}

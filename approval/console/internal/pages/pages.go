@@ -1,0 +1,174 @@
+// Package pages is the console as a person sees it in a browser: pages rendered on the server that work without a
+// script, and a small script on top.
+//
+// It renders what package office shows and hands it what a form says. It decides nothing. GET changes nothing. Text
+// that a model, a customer or another program may have written is shown with every character visible, in a marked
+// place, and never becomes a link or markup.
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"html/template"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
+	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
+)
+
+//go:embed templates/*.html
+var templates embed.FS
+
+//go:embed assets/*
+var assets embed.FS
+
+// Options are what a host may choose.
+type Options struct {
+	Title       string       // of the application
+	Environment string       // shown on every page; may be empty
+	Home        string       // address of the application; may be empty
+	Leave       string       // address where people sign out; may be empty
+	Enter       string       // address where people sign in; may be empty
+	CSS         template.CSS // after the console's own
+}
+
+// pages renders. It is immutable and safe for concurrent use.
+type pages struct {
+	options Options
+	screens map[string]*template.Template
+	names   map[string]string // of assets, to those with a digest in them
+	files   map[string][]byte // by the name with the digest
+}
+
+// Surface returns the pages.
+func Surface(o Options) web.Surface {
+	p := &pages{options: o, screens: map[string]*template.Template{}, names: map[string]string{}, files: map[string][]byte{}}
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
+	screens, _ := templates.ReadDir("templates")
+	for _, f := range screens {
+		if name := f.Name(); name != "layout.html" && name != "parts.html" {
+			p.screens[strings.TrimSuffix(name, ".html")] = template.Must(template.Must(layout.Clone()).ParseFS(templates, "templates/"+name))
+		}
+	}
+	list, _ := assets.ReadDir("assets")
+	for _, f := range list {
+		text, _ := assets.ReadFile("assets/" + f.Name())
+		sum := sha256.Sum256(text)
+		ext := path.Ext(f.Name())
+		name := strings.TrimSuffix(f.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext
+		p.names[f.Name()], p.files[name] = name, text
+	}
+	return web.Surface{Prefix: "/", Fail: p.fail, Routes: []web.Route{
+		{Pattern: "GET /{$}", Handle: p.inbox},
+		{Pattern: "GET /proposals/{id}", Handle: p.proposal},
+		{Pattern: "POST /proposals/{id}/approve", Handle: p.approve},
+		{Pattern: "POST /proposals/{id}/dismiss", Handle: p.dismiss},
+		{Pattern: "POST /proposals/{id}/revise", Handle: p.revise},
+		{Pattern: "POST /dismiss", Handle: p.dismissSeveral},
+		{Pattern: "GET /ledger", Handle: p.ledger},
+		{Pattern: "GET /tools", Handle: p.tools},
+		{Pattern: "GET /tools/{tool}", Handle: p.tool},
+		{Pattern: "GET /models", Handle: p.models},
+		{Pattern: "GET /settings", Handle: p.settings},
+		{Pattern: "GET /audit", Handle: p.audit},
+		{Pattern: "GET /outcomes", Handle: p.outcomes},
+		{Pattern: "POST /change", Handle: p.change},
+		{Pattern: "GET /assets/{file}", Open: true, Handle: p.asset},
+	}}
+}
+
+// base is the console's path with a slash at its end.
+func base(r *web.Request) string { return r.Base + "/" }
+
+// see sends the browser on after a form did what it should.
+func see(w http.ResponseWriter, r *web.Request, address string) error {
+	http.Redirect(w, r.Request, address, http.StatusSeeOther)
+	return nil
+}
+
+// asset serves a style sheet, script or picture.
+func (p *pages) asset(w http.ResponseWriter, r *web.Request) error {
+	name := r.PathValue("file")
+	text, ok := p.files[name]
+	if !ok {
+		return web.NewProblem(web.CodeNotFound, "")
+	}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	w.Header().Set("Content-Type", kinds[path.Ext(name)])
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(text) // whoever left needs no style
+	return nil
+}
+
+// frame is what every page has.
+type frame struct {
+	Options Options
+	Base    string
+	Nonce   string
+	Person  string
+	Scope   string
+	Page    string // name of the screen
+	Heading string
+	CSS     string // names of assets
+	JS      string
+	Icon    string
+	Waiting int // proposals that the person may decide now; -1 if that is not known
+	Notice  string
+	Alert   string
+	Data    any
+}
+
+func (p *pages) frame(r *web.Request, page, heading string, data any) *frame {
+	f := &frame{
+		Options: p.options, Base: base(r), Nonce: r.Nonce, Page: page, Heading: heading, Waiting: -1, Data: data,
+		CSS: p.names["console.css"], JS: p.names["console.js"], Icon: p.names["icon.svg"],
+	}
+	if r.Visit != nil {
+		f.Scope, f.Person = string(r.Visit.Scope()), string(r.Visit.Person().ID())
+	}
+	return f
+}
+
+// render writes a page, whole or not at all.
+func (p *pages) render(w http.ResponseWriter, status int, f *frame) error {
+	var b bytes.Buffer
+	if err := p.screens[f.Page].ExecuteTemplate(&b, "layout.html", f); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = b.WriteTo(w) // whoever left reads nothing
+	return nil
+}
+
+// show renders a screen for somebody who was let in, with the count of what waits for them.
+func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame) error {
+	f.Notice = notices[r.URL.Query().Get("done")]
+	if f.Waiting < 0 {
+		if in, err := r.Visit.Inbox(r.Context(), office.Filter{Mine: true}); err == nil {
+			f.Waiting = in.Mine
+		}
+	}
+	return p.render(w, status, f)
+}
+
+// notices are what a page says after a form did what it should; an address only names one.
+var notices = map[string]string{
+	"approved":  "Approved, and it ran. How it ended is below.",
+	"dismissed": "Dismissed. The requester can read the reason.",
+	"several":   "Dismissed. Each of the requesters can read the reason.",
+	"revised":   "This is the revised proposal. The one before it was dismissed.",
+	"changed":   "Changed. It holds from the next call on.",
+}
+
+// fail renders a problem as a page that explains itself.
+func (p *pages) fail(w http.ResponseWriter, r *web.Request, problem *web.Problem) {
+	f := p.frame(r, "error", problem.Title, problem)
+	if err := p.render(w, problem.Status, f); err != nil {
+		http.Error(w, problem.Title, problem.Status)
+	}
+}

@@ -1,0 +1,83 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// screens are the console's, with what each is called in the documentation.
+var screens = []struct{ name, path string }{
+	{"inbox", ""}, {"ledger", "ledger"}, {"tools", "tools"}, {"tool", "tools/cancel_pending_order"}, {"models", "models"}, {"settings", "settings"},
+	{"audit", "audit"}, {"outcomes", "outcomes"}, {"proposal", "proposal"}, {"error", "proposals/nothing"}, {"confirm", "confirm"},
+}
+
+// visit goes to a screen; two of them are not at an address of their own.
+func (w *window) visit(path string) {
+	w.t.Helper()
+	switch path {
+	case "proposal":
+		w.go_("/console/")
+		w.press("a.what", "Cancel order")
+	case "confirm":
+		w.go_("/console/settings")
+		w.press("button", "Set the ceiling")
+	default:
+		w.go_("/console/" + path)
+	}
+}
+
+// TestAccessible looks at every screen with axe, in four widths, in the light and in the dark: no fault, nothing to scroll
+// sideways for, and nothing that the content security policy had to stop.
+func TestAccessible(t *testing.T) {
+	shop, source := open(t), axe(t)
+	for _, order := range []string{refund, "refund order #W4923227 again"} {
+		enter(t, shop, "Isabella").ask(order)
+	}
+	pictures := os.Getenv("SALLYPORT_SCREENSHOTS")
+	ada := enter(t, shop, "Ada")
+	for _, width := range []int64{1280, 768, 390, 320} {
+		for _, scheme := range []string{"light", "dark"} {
+			ada.do(chromedp.EmulateViewport(width, 900))
+			ada.emulate(media("prefers-color-scheme", scheme))
+			for _, s := range screens {
+				ada.visit(s.path)
+				where := fmt.Sprintf("%s at %d px, %s", s.name, width, scheme)
+				require.LessOrEqual(t, js[int64](ada, "document.documentElement.scrollWidth"), width, "%s: nothing is wider than the window", where)
+				js[bool](ada, source+"; true")
+				var faults []struct {
+					ID, Help string
+					Nodes    []struct{ HTML, FailureSummary string }
+				}
+				found := js[string](ada, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations))`)
+				require.NoError(t, json.Unmarshal([]byte(found), &faults))
+				require.Empty(t, faults, where)
+				if pictures != "" && (width == 1280 || width == 390) && scheme == "light" && s.name != "error" && s.name != "confirm" {
+					shot, err := chromedp.Run(ada.ctx, chromedp.FullScreenshot(100))
+					require.NoError(t, err)
+					name := fmt.Sprintf("%s-%d.png", s.name, width)
+					require.NoError(t, os.WriteFile(filepath.Join(pictures, name), shot, 0o600))
+				}
+			}
+		}
+	}
+}
+
+// TestForcedColours: with colours of the user's own and reduced motion everything is still there.
+func TestForcedColours(t *testing.T) {
+	shop := open(t)
+	enter(t, shop, "Isabella").ask(refund)
+	sam := enter(t, shop, "Sam")
+	sam.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "forced-colors", Value: "active"}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	sam.visit("proposal")
+	require.NotEqual(t, "0px", js[string](sam, `getComputedStyle(document.querySelector("button.main")).borderTopWidth`))
+	require.Equal(t, "0s", js[string](sam, `getComputedStyle(document.querySelector("button.main")).transitionDuration`))
+}
