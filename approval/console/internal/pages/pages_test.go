@@ -1,0 +1,418 @@
+package pages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/approval"
+	"github.com/sallyport-dev/sallyport/approval/console"
+	"github.com/sallyport-dev/sallyport/approval/token"
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/chattools"
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
+	"github.com/sallyport-dev/sallyport/registry/directory"
+)
+
+type payment struct {
+	Order string `json:"order"`
+	Cents int64  `json:"cents"`
+}
+
+// shop is a small application with the console in front of it. Olga owns it, Sam is staff, Vera only reads.
+type shop struct {
+	t       *testing.T
+	people  *authz.Memory
+	book    *ledger.Memory
+	desk    *approval.Desk
+	gate    *chattools.Gate
+	handler http.Handler
+	clock   atomic.Int64
+	runs    atomic.Int64
+	fails   error
+}
+
+func open(t *testing.T) *shop {
+	s := &shop{t: t, people: new(authz.Memory), book: new(ledger.Memory)}
+	s.clock.Store(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).UnixMicro())
+	human := func(id authz.ID, role string) authz.Actor {
+		return authz.Actor{ID: id, Name: "Name of " + string(id), Kind: authz.Human, Active: true, Roles: []string{role}}
+	}
+	require.NoError(t, s.people.Set("shop", authz.Facts{Settings: authz.Settings{Ceiling: authz.Execute, Standing: true}, Actors: []authz.Actor{
+		human("olga", authz.Owner), human("sam", authz.Editor), human("vera", authz.Viewer),
+		{ID: "bot", Name: "The bot", Kind: authz.Model, Active: true, Roles: []string{authz.Editor}},
+	}}))
+	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a ring secret of 32 bytes: 012345")})
+	require.NoError(t, err)
+	tools := []*registry.Action{
+		registry.Define("pay", registry.Spec[payment]{
+			Title: "Pay", Description: "Pay an order back.", Permission: "payments:make", Mode: authz.Execute, Risk: registry.RiskHigh,
+			Sentence: "Pay {cents} cents for order {order}.", Reach: "one customer", Undo: "by asking for it back",
+			Preview: func(context.Context, payment) ([]registry.Difference, error) {
+				return []registry.Difference{{Label: "balance", Before: "100", After: "50"}}, nil
+			},
+			Measure: registry.Measure[payment]{Read: func(context.Context, payment) (float64, error) { return 1, nil }, Better: registry.Higher},
+		}, func(context.Context, payment) (string, error) {
+			if s.fails != nil {
+				return "", s.fails
+			}
+			s.runs.Add(1)
+			return "paid " + hostile, nil
+		}),
+		registry.Define("look", registry.Spec[payment]{Description: "Look.", Permission: "payments:see", Mode: authz.Read},
+			func(context.Context, payment) (string, error) { return "seen", nil }),
+	}
+	reg, err := registry.New(registry.Config{
+		Actions: slices.Concat(tools, directory.Actions(directory.Config{Directory: s.people, Keys: keys, Tools: tools})),
+		Source:  s.people, Ledger: s.book, Keys: keys, Now: func() time.Time { return time.UnixMicro(s.clock.Load()) },
+	})
+	require.NoError(t, err)
+	s.desk = approval.NewDesk(reg)
+	s.gate = chattools.NewGate(s.desk)
+	k, err := console.New(console.Config{
+		Gate: func() *chattools.Gate { return s.gate }, Title: "Test & shop", Environment: "testing", Home: "/home", SignIn: "/in", SignOut: "/out",
+		Who: func(r *http.Request) (console.Caller, error) {
+			if r.Header.Get("Person") == "" {
+				return console.Caller{}, console.ErrNobody
+			}
+			return console.Caller{Scope: "shop", Person: authz.LoggedIn(authz.ID(r.Header.Get("Person")))}, nil
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(k.Close)
+	s.handler = http.StripPrefix("/ops", k)
+	return s
+}
+
+// get asks for a page, as a person.
+func (s *shop) get(person, path string) (int, string) {
+	return s.send(person, httptest.NewRequest(http.MethodGet, "/ops/"+path, nil))
+}
+
+func (s *shop) post(person, path string, form url.Values) (int, string) {
+	r := httptest.NewRequest(http.MethodPost, "/ops/"+path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return s.send(person, r)
+}
+
+func (s *shop) send(person string, r *http.Request) (int, string) {
+	s.t.Helper()
+	r.Header.Set("Person", person)
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	body, err := io.ReadAll(w.Result().Body)
+	require.NoError(s.t, err)
+	if to := w.Header().Get("Location"); to != "" {
+		require.True(s.t, strings.HasPrefix(to, "/ops/"), "%s keeps the prefix", to)
+		return w.Code, to
+	}
+	return w.Code, string(body)
+}
+
+// says returns the text of a page without its tags.
+func says(page string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))), " ")
+}
+
+// ask lets the bot propose a payment for Olga.
+func (s *shop) ask(order string, cents int) string {
+	s.t.Helper()
+	session, err := authz.NewSession("shop", "bot", authz.For(authz.LoggedIn("olga")))
+	require.NoError(s.t, err)
+	session = session.WithRun("run " + hostile).WithConversation("talk " + hostile).WithOrigin("chat " + hostile)
+	raw := fmt.Sprintf(`{"order":%s,"cents":%d}`, quote(order), cents)
+	a := s.gate.Call(s.t.Context(), session, chattools.Call{Name: "pay", Arguments: []byte(raw)})
+	require.Equal(s.t, chattools.NeedsApproval, a.Status, a.Text)
+	return a.Proposal
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		if r < 0x20 || r == '"' || r == '\\' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+// form returns the hidden fields of a page's form for approving.
+func (s *shop) form(person, id string) url.Values {
+	s.t.Helper()
+	code, page := s.get(person, "proposals/"+id)
+	require.Equal(s.t, http.StatusOK, code)
+	form := url.Values{}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="(token|shown|must_read|must_know)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return form
+}
+
+// hostile is text that would like to be more than text.
+const hostile = "<script>alert(1)</script>{{.}}\u202e\u200b\u2066\u0007\"'&\n=1+1"
+
+// TestEveryScreen renders every screen with hostile text in every field that somebody else fills.
+func TestEveryScreen(t *testing.T) {
+	s := open(t)
+	require.NoError(t, s.people.Edit(t.Context(), "shop", func(f *authz.Facts) error {
+		f.Actors = append(f.Actors, authz.Actor{ID: authz.ID("m" + hostile), Name: "n" + hostile, Kind: authz.Model, Active: true, Roles: []string{authz.Viewer}})
+		return nil
+	}))
+	done := s.ask("a"+hostile, 1)
+	form := s.form("olga", done)
+	form.Set("know", "1")
+	code, to := s.post("olga", "proposals/"+done+"/approve", form)
+	require.Equal(t, http.StatusSeeOther, code, to)
+	failed := s.ask("b"+hostile, 2)
+	s.fails = errors.New("boom " + hostile)
+	form = s.form("sam", failed)
+	form.Set("know", "1")
+	code, _ = s.post("sam", "proposals/"+failed+"/approve", form)
+	require.NotEqual(t, http.StatusSeeOther, code)
+	no := s.ask("c"+hostile, 3)
+	code, _ = s.post("sam", "proposals/"+no+"/dismiss", url.Values{"text": {"because " + hostile}})
+	require.Equal(t, http.StatusSeeOther, code)
+	long := s.ask(strings.Repeat("x"+hostile, 3000), 4)
+	waits := s.ask("d"+hostile, 5)
+
+	filter := "?text=" + url.QueryEscape(hostile) + "&tool=" + url.QueryEscape(hostile)
+	for path, want := range map[string]string{
+		"": "Pay 5 cents", "?mine=1": "Pay 5 cents", filter: "Nothing waits", "ledger": "Pay 3 cents", "ledger" + filter: "No proposals here", "ledger?state=dismissed": "Dismissed",
+		"proposals/" + done: "paid <script>", "proposals/" + failed: "Failed", "proposals/" + no: "because <script>", "proposals/" + waits: "Before and after",
+		"proposals/" + long: "I have read all", "tools": "Effective rights", "tools/pay": "Approve in advance", "models": "m<script>", "settings": "Disabled tools",
+		"audit": "because <script>", "audit?event=proposed": "no.", "audit" + filter: "No records here", "outcomes": "What became of proposals", "outcomes?days=7": "7 days",
+		"ledger?since=2026-03-02&until=2026-03-02": "Pay 3 cents", "ledger?since=2026-03-03": "No proposals here",
+	} {
+		code, page := s.get("olga", path)
+		require.Equal(t, http.StatusOK, code, path)
+		require.Contains(t, says(page), want, path)
+		require.NotContains(t, page, "<script>alert", "%s: nothing runs", path)
+		shown := regexp.MustCompile(`<input type="hidden"[^>]*>`).ReplaceAllString(page, "") // what a form sends back is exact
+		for _, r := range "\u202e\u200b\u2066\u0007" {
+			require.NotContains(t, shown, string(r), "%s: nothing hides", path)
+		}
+		require.NotContains(t, page, "ZgotmplZ", path)
+		require.Contains(t, says(page), "Test & shop", path)
+		require.Contains(t, page, `<html lang="en" dir="ltr">`, path)
+		require.NotRegexp(t, `<[^>]*\s(style|on[a-z]+)=`, page, "%s: nothing that the policy would stop", path)
+	}
+	_, page := s.get("olga", "proposals/"+long)
+	require.GreaterOrEqual(t, strings.Count(page, "=1&#43;1"), 3000, "nothing is cut")
+}
+
+func TestSignedOutAndUnknown(t *testing.T) {
+	s := open(t)
+	id := s.ask("W1", 1)
+	code, page := s.get("", "")
+	require.Equal(t, http.StatusUnauthorized, code)
+	require.Contains(t, page, `href="/in"`)
+	code, page = s.get("nobody", "")
+	require.Equal(t, http.StatusForbidden, code)
+	require.Contains(t, says(page), "Not")
+	code, _ = s.get("vera", "proposals/"+id)
+	require.Equal(t, http.StatusNotFound, code, "what one may not see does not exist")
+	for _, path := range []string{"audit", "outcomes", "tools", "models", "settings"} {
+		code, page := s.get("vera", path)
+		require.Equal(t, http.StatusForbidden, code, path)
+		require.Contains(t, says(page), "Not", path)
+	}
+	for path, want := range map[string]int{
+		"?state=odd": 422, "?before=x": 422, "ledger?since=yesterday": 422, "audit?event=odd": 422, "audit?before=-1": 422, "audit?until=x": 422,
+		"outcomes?days=9": 422, "tools/none": 404, "assets/none.css": 404, "nothing": 404,
+	} {
+		code, _ := s.get("olga", path)
+		require.Equal(t, want, code, path)
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	s := open(t)
+	id := s.ask("W1", 1)
+	form := s.form("sam", id)
+	require.Equal(t, "1", form.Get("must_know"), "what is of high risk asks for one more tick")
+	code, page := s.post("sam", "proposals/"+id+"/approve", form)
+	require.Equal(t, http.StatusUnprocessableEntity, code)
+	require.Contains(t, says(page), "Tick what the form asks for first")
+	form.Set("know", "1")
+	for field, bad := range map[string]string{"token": "x", "shown": "x"} {
+		broken := url.Values{"token": form["token"], "shown": form["shown"], "know": {"1"}}
+		broken.Set(field, bad)
+		code, page := s.post("sam", "proposals/"+id+"/approve", broken)
+		require.Equal(t, http.StatusForbidden, code, field)
+		require.Contains(t, says(page), "Nothing was run")
+	}
+	code, page = s.post("olga", "proposals/"+id+"/approve", form)
+	require.Equal(t, http.StatusForbidden, code, "a token is good for one person")
+	require.Contains(t, says(page), "not yours")
+	require.Zero(t, s.runs.Load())
+	code, to := s.post("sam", "proposals/"+id+"/approve", form)
+	require.Equal(t, http.StatusSeeOther, code)
+	require.Equal(t, "/ops/proposals/"+id+"?done=approved", to)
+	_, page = s.get("sam", strings.TrimPrefix(to, "/ops/"))
+	require.Contains(t, says(page), "Approved, and it ran")
+	code, page = s.post("sam", "proposals/"+id+"/approve", form)
+	require.Equal(t, http.StatusConflict, code)
+	require.Contains(t, says(page), "Already approved")
+	require.Contains(t, says(page), "It was sam")
+	require.EqualValues(t, 1, s.runs.Load())
+
+	id = s.ask("W2", 2)
+	code, page = s.post("sam", "proposals/"+id+"/dismiss", url.Values{"reason": {"made up"}})
+	require.Equal(t, http.StatusUnprocessableEntity, code)
+	require.Contains(t, says(page), "Give a reason")
+	code, page = s.post("sam", "proposals/"+id+"/revise", url.Values{"params": {`{"order":"W2"}`}})
+	require.Equal(t, http.StatusUnprocessableEntity, code)
+	require.Contains(t, page, `{&#34;order&#34;:&#34;W2&#34;}`, "the draft is not lost")
+	require.Contains(t, says(page), "cents", "and the place of the fault is named")
+	code, to = s.post("sam", "proposals/"+id+"/revise", url.Values{"params": {`{"order":"W2","cents":3}`}})
+	require.Equal(t, http.StatusSeeOther, code)
+	_, page = s.get("sam", strings.TrimPrefix(to, "/ops/"))
+	require.Contains(t, says(page), "revised by sam")
+	next := strings.TrimSuffix(strings.TrimPrefix(to, "/ops/proposals/"), "?done=revised")
+	s.clock.Add(time.Hour.Microseconds())
+	code, page = s.post("sam", "proposals/"+next+"/approve", url.Values{"token": form["token"], "shown": form["shown"], "know": {"1"}})
+	require.Equal(t, http.StatusGone, code)
+	require.Contains(t, says(page), "Expired")
+	code, _ = s.post("sam", "proposals/"+next+"/dismiss", url.Values{"reason": {"Not needed"}, "text": {"any more"}})
+	require.Equal(t, http.StatusSeeOther, code, "a late no is still a no")
+	row, err := s.book.Proposal(t.Context(), "shop", next)
+	require.NoError(t, err)
+	require.Equal(t, "Not needed: any more", row.Note)
+}
+
+func TestDismissSeveral(t *testing.T) {
+	s := open(t)
+	ids := []string{s.ask("W1", 1), s.ask("W2", 2), s.ask("W3", 3)}
+	code, _ := s.post("sam", "dismiss", url.Values{"reason": {"Not now"}})
+	require.Equal(t, http.StatusUnprocessableEntity, code, "none is chosen")
+	code, _ = s.post("sam", "dismiss", url.Values{"id": ids, "reason": {"odd"}})
+	require.Equal(t, http.StatusUnprocessableEntity, code, "no reason is chosen")
+	code, _ = s.post("sam", "proposals/"+ids[1]+"/dismiss", url.Values{"reason": {"Not now"}})
+	require.Equal(t, http.StatusSeeOther, code)
+	code, to := s.post("sam", "dismiss", url.Values{"id": ids, "reason": {"Wrong details"}})
+	require.Equal(t, http.StatusSeeOther, code, "one that was dismissed meanwhile keeps nobody from the others")
+	require.Equal(t, "/ops/?done=several", to)
+	for i, want := range []string{"Wrong details", "Not now", "Wrong details"} {
+		row, err := s.book.Proposal(t.Context(), "shop", ids[i])
+		require.NoError(t, err)
+		require.Equal(t, want, row.Note)
+	}
+	code, _ = s.post("vera", "dismiss", url.Values{"id": {s.ask("W4", 4)}, "reason": {"Not now"}})
+	require.Equal(t, http.StatusNotFound, code)
+}
+
+// TestChanges makes every change of directory and settings: a first click asks, a second one makes it.
+func TestChanges(t *testing.T) {
+	s := open(t)
+	var grant string
+	for _, c := range []struct {
+		form url.Values
+		says string
+		ok   func(*authz.Facts) bool
+	}{
+		{url.Values{"action": {"directory_set_ceiling"}, "ceiling": {"propose"}}, "“propose”", func(f *authz.Facts) bool { return f.Settings.Ceiling == authz.Propose }},
+		{url.Values{"action": {"directory_set_ceiling"}, "ceiling": {"execute"}}, "“execute”", func(f *authz.Facts) bool { return f.Settings.Ceiling == authz.Execute }},
+		{url.Values{"action": {"directory_disable_tool"}, "tool": {"pay"}, "disabled": {"true"}}, "Disable the tool “pay”", func(f *authz.Facts) bool { return slices.Contains(f.Settings.Disabled, "pay") }},
+		{url.Values{"action": {"directory_disable_tool"}, "tool": {"pay"}, "disabled": {"false"}}, "Enable the tool “pay” again", func(f *authz.Facts) bool { return len(f.Settings.Disabled) == 0 }},
+		{url.Values{"action": {"directory_switch_standing"}, "on": {"false"}}, "every change waits", func(f *authz.Facts) bool { return !f.Settings.Standing }},
+		{url.Values{"action": {"directory_switch_standing"}, "on": {"true"}}, "runs without a click", func(f *authz.Facts) bool { return f.Settings.Standing }},
+		{url.Values{"action": {"directory_set_grant"}, "model": {"bot"}, "tool": {"pay"}, "effect": {"deny"}}, "“deny”", func(f *authz.Facts) bool { return len(f.Actors[3].Grants) == 1 }},
+		{url.Values{"action": {"directory_set_grant"}, "model": {"bot"}, "tool": {"pay"}, "effect": {"none"}}, "“none”", func(f *authz.Facts) bool { return len(f.Actors[3].Grants) == 0 }},
+		{url.Values{"action": {"directory_give_standing"}, "model": {"bot"}, "tool": {"pay"}, "hours": {"2"}, "uses": {"3"}, "below": {"/"}, "ask_only": {"true"}}, "3 times, for 2 hours",
+			func(f *authz.Facts) bool {
+				grant = f.Actors[3].Grants[0].Standing.ID
+				return f.Actors[3].Grants[0].Standing.Uses == 3 && f.Actors[3].Grants[0].Standing.AskOnly
+			}},
+		{url.Values{"action": {"directory_create_model"}, "id": {"helper"}, "name": {"Helper"}, "roles": {"viewer, editor"}}, "“helper”",
+			func(f *authz.Facts) bool { return slices.Equal(f.Actors[4].Roles, []string{"viewer", "editor"}) }},
+		{url.Values{"action": {"directory_set_roles"}, "id": {"helper"}, "roles": {"viewer"}}, "exactly the roles", func(f *authz.Facts) bool { return slices.Equal(f.Actors[4].Roles, []string{"viewer"}) }},
+		{url.Values{"action": {"directory_set_active"}, "id": {"helper"}, "active": {"false"}}, "Deactivate", func(f *authz.Facts) bool { return !f.Actors[4].Active }},
+		{url.Values{"action": {"directory_set_active"}, "id": {"helper"}, "active": {"true"}}, "Activate", func(f *authz.Facts) bool { return f.Actors[4].Active }},
+	} {
+		before, err := s.people.Facts(t.Context(), "shop", nil)
+		require.NoError(t, err)
+		code, page := s.post("olga", "change", c.form)
+		require.Equal(t, http.StatusOK, code, c.form)
+		require.Contains(t, says(page), c.says)
+		now, err := s.people.Facts(t.Context(), "shop", nil)
+		require.NoError(t, err)
+		require.Same(t, before, now, "the first click changes nothing: %v", c.form)
+		c.form.Set("confirmed", "yes")
+		code, page = s.post("olga", "change", c.form)
+		require.Equal(t, http.StatusSeeOther, code, "%v: %s", c.form, says(page))
+		now, err = s.people.Facts(t.Context(), "shop", nil)
+		require.NoError(t, err)
+		require.True(t, c.ok(now), c.form)
+	}
+	_, page := s.get("olga", "tools/pay")
+	require.Contains(t, says(page), "Standing grant by olga: 3 times")
+	code, _ := s.post("olga", "change", url.Values{"action": {"directory_revoke_standing"}, "model": {"bot"}, "grant": {grant}, "confirmed": {"yes"}})
+	require.Equal(t, http.StatusSeeOther, code)
+
+	for name, form := range map[string]url.Values{
+		"no such change": {"action": {"directory_list"}}, "a truth that is none": {"action": {"directory_switch_standing"}, "on": {"perhaps"}},
+		"hours that are none": {"action": {"directory_give_standing"}, "hours": {"x"}}, "uses that are none": {"action": {"directory_give_standing"}, "hours": {"1"}, "uses": {"x"}},
+		"a ceiling that is none": {"action": {"directory_set_ceiling"}, "ceiling": {"sky"}, "confirmed": {"yes"}},
+	} {
+		code, _ := s.post("olga", "change", form)
+		require.Contains(t, []int{http.StatusNotFound, http.StatusUnprocessableEntity}, code, name)
+	}
+	code, page = s.post("sam", "change", url.Values{"action": {"directory_set_ceiling"}, "ceiling": {"read"}, "confirmed": {"yes"}})
+	require.Equal(t, http.StatusForbidden, code, "an editor administers nothing")
+	require.Contains(t, says(page), "Not")
+}
+
+// TestPages: what does not fit on one page is on the next.
+func TestPages(t *testing.T) {
+	s := open(t)
+	for n := range 60 {
+		s.clock.Add(time.Minute.Microseconds())
+		id := s.ask("W", n+1)
+		if n%2 == 0 {
+			code, _ := s.post("sam", "proposals/"+id+"/dismiss", url.Values{"reason": {"Not now"}})
+			require.Equal(t, http.StatusSeeOther, code)
+		}
+	}
+	for _, path := range []string{"ledger", "audit"} {
+		code, page := s.get("olga", path)
+		require.Equal(t, http.StatusOK, code)
+		next := regexp.MustCompile(`href="/ops/(` + path + `\?before=[^"]*)">Older`).FindStringSubmatch(page)
+		require.NotNil(t, next, path)
+		code, older := s.get("olga", html.UnescapeString(next[1]))
+		require.Equal(t, http.StatusOK, code)
+		require.NotEqual(t, page, older)
+		require.Contains(t, older, "sam", path)
+	}
+}
+
+func TestAssets(t *testing.T) {
+	s := open(t)
+	_, page := s.get("olga", "")
+	files := regexp.MustCompile(`/ops/assets/[a-z]+-[0-9a-f]{12}\.(css|js|svg)`).FindAllString(page, -1)
+	require.Len(t, files, 3)
+	for _, file := range files {
+		r := httptest.NewRequest(http.MethodGet, file, nil)
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, "nobody needs to be signed in for a style sheet")
+		require.Contains(t, w.Header().Get("Cache-Control"), "immutable")
+		require.NotEmpty(t, w.Body.String())
+	}
+}

@@ -1,0 +1,62 @@
+package pages
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
+)
+
+func TestLeft(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		-time.Second: "expired", 0: "expired", time.Second: "1 s left", 59 * time.Second: "59 s left", 61 * time.Second: "1 min 01 s left",
+		time.Hour: "1 h 00 min left", 47*time.Hour + 59*time.Minute: "47 h 59 min left", 72 * time.Hour: "3 days left",
+	} {
+		require.Equal(t, want, left(now.Add(d), now), d)
+	}
+	require.Equal(t, "—", stamp(time.Time{}))
+	require.Equal(t, "2026-03-02 09:00:00 UTC", stamp(now.In(time.FixedZone("east", 3600))))
+}
+
+func TestState(t *testing.T) {
+	for _, c := range []struct {
+		row        office.Row
+		text, tone string
+	}{
+		{office.Row{State: ledger.StateProposed}, "Waiting", "info"},
+		{office.Row{State: ledger.StateExpired}, "Expired", "quiet"},
+		{office.Row{State: ledger.StateDismissed}, "Dismissed", "quiet"},
+		{office.Row{State: ledger.StateInterrupted}, "Interrupted", "bad"},
+		{office.Row{State: ledger.StateExecuted}, "Running", "quiet"},
+		{office.Row{State: ledger.StateExecuted, Outcome: ledger.Succeeded}, "Done", "ok"},
+		{office.Row{State: ledger.StateExecuted, Outcome: ledger.Failed}, "Failed", "bad"},
+		{office.Row{State: ledger.StateVerified, Outcome: ledger.Failed, Verdict: ledger.Unmeasured}, "Failed", "bad"},
+		{office.Row{State: ledger.StateVerified, Outcome: ledger.Succeeded, Verdict: ledger.Improved}, "Done, improved", "ok"},
+		{office.Row{State: ledger.StateVerified, Outcome: ledger.Succeeded, Verdict: ledger.Worsened}, "Done, worsened", "bad"},
+	} {
+		require.Equal(t, c.text, state(c.row))
+		require.Equal(t, c.tone, tone(c.row), c.text)
+	}
+}
+
+func TestWords(t *testing.T) {
+	require.Equal(t, "High risk", risk(registry.RiskHigh))
+	require.Equal(t, "Medium risk", risk(registry.RiskMedium))
+	require.Equal(t, "Low risk", risk(registry.RiskLow))
+	require.Equal(t, "Risk not declared", risk(""))
+	require.Equal(t, "9999 bytes", size(9999))
+	require.Equal(t, "256 KiB", size(256<<10))
+	require.Equal(t, "—", percent(0, 0))
+	require.Equal(t, "33 %", percent(1, 3))
+	require.Equal(t, "67 %", percent(2, 3))
+	require.Equal(t, "a ⏎ b\\u202e", visible("a\nb\u202e"))
+	require.Equal(t, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa…", short("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
+	require.Equal(t, "short", short("short"))
+	require.Equal(t, "A role has the permission.", why("role"))
+	require.Equal(t, "some_reason", why("some_reason"))
+}
