@@ -59,7 +59,7 @@ func TestAccessible(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(found), &faults))
 				require.Empty(t, faults, where)
 				if pictures != "" && (width == 1280 || width == 390) && scheme == "light" && s.name != "error" && s.name != "confirm" {
-					shot, err := chromedp.Run(ada.ctx, chromedp.FullScreenshot(100))
+					shot, err := chromedp.Run(ada.ctx, picture(s.name))
 					require.NoError(t, err)
 					name := fmt.Sprintf("%s-%d.png", s.name, width)
 					require.NoError(t, os.WriteFile(filepath.Join(pictures, name), shot, 0o600))
@@ -67,6 +67,14 @@ func TestAccessible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// picture is of the window, and of a whole proposal.
+func picture(screen string) chromedp.Action[[]byte] {
+	if screen == "proposal" {
+		return chromedp.FullScreenshot(100)
+	}
+	return chromedp.CaptureScreenshot()
 }
 
 // TestForcedColours: with colours of the user's own and reduced motion everything is still there.

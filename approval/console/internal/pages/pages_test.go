@@ -402,6 +402,26 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestManyPeople: a page shows some of them, says so, and finds the others.
+func TestManyPeople(t *testing.T) {
+	s := open(t)
+	require.NoError(t, s.people.Edit(t.Context(), "shop", func(f *authz.Facts) error {
+		for n := range 150 {
+			f.Actors = append(f.Actors, authz.Actor{ID: authz.ID(fmt.Sprintf("person-%03d", n)), Name: "Somebody", Kind: authz.Human, Active: true})
+		}
+		return nil
+	}))
+	_, page := s.get("olga", "models")
+	require.Contains(t, says(page), "53 more match and are not shown")
+	require.NotContains(t, page, "person-149")
+	_, page = s.get("olga", "models?who=PERSON-149")
+	require.Contains(t, page, "person-149")
+	require.NotContains(t, page, "person-000")
+	require.Contains(t, page, "The bot")
+	_, page = s.get("olga", "models?who=nowhere")
+	require.Contains(t, page, "Nobody here")
+}
+
 func TestAssets(t *testing.T) {
 	s := open(t)
 	_, page := s.get("olga", "")

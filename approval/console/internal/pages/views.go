@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
@@ -94,18 +95,28 @@ type people struct {
 	office.People
 	Base           string
 	Models, Humans []office.Actor
+	Who            string // what is looked for among people
+	More           int    // people that match and are not shown
 }
+
+// maxPeople is how many people one page shows.
+const maxPeople = 100
 
 func (p *pages) models(w http.ResponseWriter, r *web.Request) error {
 	all, err := r.Visit.People(r.Context())
 	if err != nil {
 		return err
 	}
-	d := &people{People: all, Base: base(r)}
+	d := &people{People: all, Base: base(r), Who: r.URL.Query().Get("who")}
+	who := strings.ToLower(d.Who)
 	for _, a := range all.Actors {
-		if a.Kind == authz.Model.String() {
+		switch {
+		case a.Kind == authz.Model.String():
 			d.Models = append(d.Models, a)
-		} else {
+		case !strings.Contains(strings.ToLower(a.ID+"\n"+a.Name), who):
+		case len(d.Humans) == maxPeople:
+			d.More++
+		default:
 			d.Humans = append(d.Humans, a)
 		}
 	}
