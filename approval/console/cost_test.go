@@ -60,9 +60,11 @@ func (c *counting) Append(ctx context.Context, r ledger.Record) error {
 	return c.Store.Append(ctx, r)
 }
 
-// screens are the first pages that a console asks for.
+// screens are the first pages that a console asks for, and searches that find nothing and so look at everything
+// they may.
 func screens(id string) []string {
 	return []string{
+		"/proposals?text=nowhere", "/proposals?action=pay", "/audit?text=nowhere", "/audit?operator=nobody",
 		"/actions", "/proposals?state=proposed", "/proposals?mine=true", "/proposals", "/proposals?state=dismissed", "/proposals?text=a1",
 		"/proposals/" + id, "/audit", "/audit?text=refund", "/audit?proposal=" + id, "/settings", "/grants", "/models", "/outcomes",
 	}
