@@ -60,9 +60,11 @@ func (c *counting) Append(ctx context.Context, r ledger.Record) error {
 	return c.Store.Append(ctx, r)
 }
 
-// screens are the first pages that a console asks for.
+// screens are the first pages that a console asks for, and searches that find nothing and so look at everything
+// they may.
 func screens(id string) []string {
 	return []string{
+		"/proposals?text=nowhere", "/proposals?action=pay", "/audit?text=nowhere", "/audit?operator=nobody",
 		"/actions", "/proposals?state=proposed", "/proposals?mine=true", "/proposals", "/proposals?state=dismissed", "/proposals?text=a1",
 		"/proposals/" + id, "/audit", "/audit?text=refund", "/audit?proposal=" + id, "/settings", "/grants", "/models", "/outcomes",
 	}
@@ -133,7 +135,7 @@ func BenchmarkFirstPages(b *testing.B) {
 			require.NoError(b, err)
 			require.NoError(b, book.Migrate(b.Context()))
 			s := openOn(b, book, nil)
-			s.fill(b, db, prefix, rows)
+			s.fill(b, db, e.dialect, prefix, rows)
 			id := s.propose("refund", "a1", 7)
 			for _, path := range screens(id) {
 				b.Run(strings.ReplaceAll(path, id, "ID"), func(b *testing.B) {
@@ -149,7 +151,7 @@ func BenchmarkFirstPages(b *testing.B) {
 }
 
 // fill puts proposals with sound seals into the tables, and three records for each, as years would.
-func (s *shop) fill(b *testing.B, db *sql.DB, prefix string, rows int) {
+func (s *shop) fill(b *testing.B, db *sql.DB, dialect sqlledger.Dialect, prefix string, rows int) {
 	b.Helper()
 	began := time.Now()
 	p, err := s.book.Proposal(b.Context(), scope, s.propose("refund", "a1", 1))
@@ -209,7 +211,11 @@ func (s *shop) fill(b *testing.B, db *sql.DB, prefix string, rows int) {
 					v = template[k]
 				}
 				args = append(args, v)
-				marks = append(marks, "$"+strconv.Itoa(len(args)))
+				if dialect == sqlledger.PostgreSQL {
+					marks = append(marks, "$"+strconv.Itoa(len(args)))
+				} else {
+					marks = append(marks, "?")
+				}
 			}
 			places = append(places, "("+strings.Join(marks, ",")+")")
 		}

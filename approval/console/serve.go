@@ -46,7 +46,7 @@ func (k *Console) admit(q *web.Request, route web.Route) error {
 	if route.Open {
 		return nil
 	}
-	ctx, what := q.Context(), "console"
+	ctx := q.Context()
 	caller, err := k.who(q.Request)
 	switch {
 	case errors.Is(err, ErrNobody) || err == nil && caller.Person.IsZero() && caller.Model.IsZero():
@@ -62,7 +62,7 @@ func (k *Console) admit(q *web.Request, route web.Route) error {
 		return err
 	}
 	if err := k.cross.Check(q.Request); err != nil {
-		_ = q.Visit.Refuse(ctx, what, web.Refusal(web.CodeCrossSite, err))
+		_ = q.Visit.Refuse(ctx, "console", web.Refusal(web.CodeCrossSite, err))
 		return k.crossSite(q.Request)
 	}
 	return nil
