@@ -96,6 +96,22 @@ var edits = map[string]edit{
 		},
 		words("Take the standing grant %s away from the model %s. It holds at once.", "grant", "model"), "tools",
 	},
+	"mcp_add_server": {
+		func(v url.Values) (any, error) {
+			return map[string]string{"name": v.Get("name"), "address": v.Get("address")}, nil
+		},
+		words("Add the MCP server %s at %s. Nothing of it is available before it is accepted.", "name", "address"), "servers",
+	},
+	"mcp_accept_server": {
+		func(v url.Values) (any, error) {
+			return map[string]string{"name": v.Get("name"), "digest": v.Get("digest")}, nil
+		},
+		words("Accept all tools of the MCP server %s in the form that has the digest %s.", "name", "digest"), "servers",
+	},
+	"mcp_remove_server": {
+		func(v url.Values) (any, error) { return map[string]string{"name": v.Get("name")}, nil },
+		words("Remove the MCP server %s and all its tools.", "name"), "servers",
+	},
 	"directory_create_model": {
 		func(v url.Values) (any, error) {
 			return directory.NewModel{ID: v.Get("id"), Name: v.Get("name"), Roles: list(v.Get("roles"))}, nil

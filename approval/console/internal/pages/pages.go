@@ -76,6 +76,8 @@ func Surface(o Options) web.Surface {
 		{Pattern: "GET /settings", Handle: p.settings},
 		{Pattern: "GET /audit", Handle: p.audit},
 		{Pattern: "GET /outcomes", Handle: p.outcomes},
+		{Pattern: "GET /servers", Handle: p.servers},
+		{Pattern: "POST /servers/review", Handle: p.review},
 		{Pattern: "POST /change", Handle: p.change},
 		{Pattern: "GET /assets/{file}", Open: true, Handle: p.asset},
 	}}
@@ -116,7 +118,8 @@ type frame struct {
 	CSS     string // names of assets
 	JS      string
 	Icon    string
-	Waiting int // proposals that the person may decide now; -1 if that is not known
+	Servers bool // there are external servers
+	Waiting int  // proposals that the person may decide now; -1 if that is not known
 	Notice  string
 	Alert   string
 	Data    any
@@ -128,7 +131,7 @@ func (p *pages) frame(r *web.Request, page, heading string, data any) *frame {
 		CSS: p.names["console.css"], JS: p.names["console.js"], Icon: p.names["icon.svg"],
 	}
 	if r.Visit != nil {
-		f.Scope, f.Person = string(r.Visit.Scope()), string(r.Visit.Person().ID())
+		f.Scope, f.Person, f.Servers = string(r.Visit.Scope()), string(r.Visit.Person().ID()), hasServers(r)
 	}
 	return f
 }

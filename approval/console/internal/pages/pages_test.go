@@ -46,7 +46,7 @@ type shop struct {
 	fails   error
 }
 
-func open(t *testing.T) *shop {
+func open(t *testing.T, more ...*registry.Action) *shop {
 	s := &shop{t: t, people: new(authz.Memory), book: new(ledger.Memory)}
 	s.clock.Store(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).UnixMicro())
 	human := func(id authz.ID, role string) authz.Actor {
@@ -77,7 +77,7 @@ func open(t *testing.T) *shop {
 			func(context.Context, payment) (string, error) { return "seen", nil }),
 	}
 	reg, err := registry.New(registry.Config{
-		Actions: slices.Concat(tools, directory.Actions(directory.Config{Directory: s.people, Keys: keys, Tools: tools})),
+		Actions: slices.Concat(tools, more, directory.Actions(directory.Config{Directory: s.people, Keys: keys, Tools: tools})),
 		Source:  s.people, Ledger: s.book, Keys: keys, Now: func() time.Time { return time.UnixMicro(s.clock.Load()) },
 	})
 	require.NoError(t, err)
@@ -420,6 +420,62 @@ func TestManyPeople(t *testing.T) {
 	require.Contains(t, page, "The bot")
 	_, page = s.get("olga", "models?who=nowhere")
 	require.Contains(t, page, "Nobody here")
+}
+
+// TestServers: what a gateway in front of external servers offers its owner.
+func TestServers(t *testing.T) {
+	type named struct {
+		Name    string `json:"name"`
+		Address string `json:"address,omitempty"`
+		Digest  string `json:"digest,omitempty"`
+	}
+	var did []string
+	change := func(name string) *registry.Action {
+		return registry.Define(name, registry.Spec[named]{Description: name, Permission: "directory:mcp", Mode: authz.Propose, Explicit: true},
+			func(_ context.Context, n named) (string, error) {
+				did = append(did, name+" "+n.Name+" "+n.Address+n.Digest)
+				return "done", nil
+			})
+	}
+	look := registry.Spec[named]{Description: "Review.", Permission: "directory:mcp-read", Mode: authz.Read, Explicit: true}
+	s := open(t, change("mcp_add_server"), change("mcp_accept_server"), change("mcp_remove_server"),
+		registry.Define("mcp_list_servers", registry.Spec[struct{}]{Description: "List.", Permission: "directory:mcp-read", Mode: authz.Read, Explicit: true},
+			func(context.Context, struct{}) (any, error) {
+				return []map[string]any{{"name": "files", "address": "npx " + hostile, "tools": []string{"files_read"}, "unavailable": []string{"files_write: " + hostile}}}, nil
+			}),
+		registry.Define("mcp_review_server", look, func(_ context.Context, n named) (any, error) {
+			return map[string]any{"server": n.Name, "address": "npx", "digest": "d1", "accepted": n.Name != "files", "refused": []string{"odd"}, "differences": []map[string]string{
+				{"tool": "write", "field": "description", "before": "Write.", "after": "Write. " + hostile},
+			}}, nil
+		}))
+	_, page := s.get("olga", "servers")
+	require.Contains(t, says(page), "files_read")
+	require.Contains(t, says(page), "files_write: <script>")
+	require.NotContains(t, page, "<script>alert")
+	code, page := s.post("olga", "servers/review", url.Values{"name": {"files"}})
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, says(page), "Accept this form")
+	require.NotContains(t, page, "<script>alert")
+	_, page = s.post("olga", "servers/review", url.Values{"name": {"mail"}})
+	require.NotContains(t, says(page), "Accept this form")
+	for _, form := range []url.Values{
+		{"action": {"mcp_add_server"}, "name": {"mail"}, "address": {"npx mail"}}, {"action": {"mcp_accept_server"}, "name": {"files"}, "digest": {"d1"}},
+		{"action": {"mcp_remove_server"}, "name": {"mail"}},
+	} {
+		code, page := s.post("olga", "change", form)
+		require.Equal(t, http.StatusOK, code)
+		require.Contains(t, says(page), "Are you sure?")
+		form.Set("confirmed", "yes")
+		code, to := s.post("olga", "change", form)
+		require.Equal(t, http.StatusSeeOther, code, says(to))
+	}
+	require.Equal(t, []string{"mcp_add_server mail npx mail", "mcp_accept_server files d1", "mcp_remove_server mail "}, did)
+	code, _ = s.get("vera", "servers")
+	require.Equal(t, http.StatusForbidden, code)
+	code, _ = open(t).get("olga", "servers")
+	require.Equal(t, http.StatusNotFound, code)
+	code, _ = open(t).post("olga", "servers/review", nil)
+	require.Equal(t, http.StatusNotFound, code)
 }
 
 func TestAssets(t *testing.T) {
