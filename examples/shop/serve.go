@@ -23,6 +23,7 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/examples/shop/store"
+	"github.com/sallyport-dev/sallyport/verify"
 )
 
 //go:embed web
@@ -108,10 +109,27 @@ func serve(ctx context.Context, out io.Writer, o options) (err error) {
 		_ = server.Shutdown(late) // whoever is still there after that is cut off
 	})
 	defer stop()
+	go judge(ctx, world)
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// judge finds out now and then whether what was done helped, or says that nothing measures it.
+func judge(ctx context.Context, w *store.World) {
+	verifier := verify.New(w.Reg)
+	for tick := time.NewTicker(10 * time.Second); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+			if _, err := verifier.RunDue(ctx, 100); err != nil && ctx.Err() == nil {
+				w.Reg.Log().ErrorContext(ctx, "nothing could be verified", "error", err)
+			}
+		}
+	}
 }
 
 // home is the folder where the shop keeps its file and its keys.
