@@ -3,10 +3,12 @@ package mcpgateway_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,7 +68,9 @@ func newWorld(t *testing.T, change ...func(*mcpgateway.Config)) *world {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, c := range w.cmds {
-			require.True(t, c.Process == nil || c.ProcessState != nil, "a server still runs")
+			require.Eventually(t, func() bool {
+				return c.Process == nil || errors.Is(c.Process.Signal(syscall.Signal(0)), os.ErrProcessDone)
+			}, 10*time.Second, 10*time.Millisecond, "a server still runs")
 		}
 	})
 	return w
