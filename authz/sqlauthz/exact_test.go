@@ -3,6 +3,7 @@ package sqlauthz_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,25 @@ func TestTooLong(t *testing.T) {
 	})
 }
 
+// TestActorsByHand: an actor made of another one's row is refused, as is one that came from another scope.
+func TestActorsByHand(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		d := e.open(t)
+		for _, c := range []struct{ scope, id, kind string }{{"shop", "mallory", "human"}, {"depot", "olga", "human"}, {"depot", "olga", "model"}} {
+			set(t, d, "shop", authztest.Full())
+			set(t, d, "depot", authz.Facts{})
+			d.exec(t, fmt.Sprintf("INSERT INTO {actors} (scope, id, kind, ord, name, active, roles, overrides, identity)"+
+				" SELECT '%s', '%s', '%s', 9, name, active, roles, overrides, identity FROM {actors} WHERE scope = 'shop' AND id = 'olga'", c.scope, c.id, c.kind))
+			_, err := d.twin(t, nil).Facts(t.Context(), authz.Scope(c.scope), nil)
+			require.ErrorIs(t, err, sqlauthz.ErrRow, c)
+			require.ErrorContains(t, err, fmt.Sprintf("actor %q: column identity", c.id), c)
+			for _, table := range []string{"{scopes}", "{actors}", "{grants}"} {
+				d.exec(t, "DELETE FROM "+table)
+			}
+		}
+	})
+}
+
 // TestRowsByHand: what nobody could have stored is refused, and the error names the place.
 func TestRowsByHand(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
@@ -117,8 +137,12 @@ func TestRowsByHand(t *testing.T) {
 			"UPDATE {scopes} SET ceiling = 'sky'":                                    "column ceiling",
 			"UPDATE {scopes} SET standing = -1":                                      "column standing",
 			"UPDATE {scopes} SET roles = '[{\"name\":\"owner\"}]'":                   `role "owner"`,
-			"UPDATE {actors} SET kind = 'human' WHERE id = 'assistant'":              "grants are for models",
-			"UPDATE {actors} SET id = '' WHERE id = 'olga'":                          "lacks a kind or an id",
+			"UPDATE {actors} SET kind = 'human' WHERE id = 'assistant'":              `actor "assistant": column identity`,
+			"UPDATE {actors} SET kind = 'model' WHERE id = 'olga'":                   `actor "olga": column identity`,
+			"UPDATE {actors} SET kind = 'model' WHERE id = 'gone'":                   `actor "gone": column identity`,
+			"UPDATE {actors} SET id = 'Olga' WHERE id = 'olga'":                      `actor "Olga": column identity`,
+			"UPDATE {actors} SET id = '' WHERE id = 'olga'":                          `actor "": column identity`,
+			"UPDATE {actors} SET identity = '' WHERE id = 'gone'":                    `actor "gone": column identity`,
 			"UPDATE {grants} SET standing_id = 'grant-1', below = '/' WHERE ord = 0": "standing grant is no allow",
 		} {
 			scope := authz.Scope("the scope of " + names)

@@ -3,6 +3,7 @@ package sqlauthz
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/sallyport-dev/sallyport/authz"
@@ -31,7 +32,11 @@ type actorRow struct {
 	Active    int64  `db:"active"`
 	Roles     string `db:"roles"`
 	Overrides string `db:"overrides"`
+	Identity  string `db:"identity"`
 }
+
+// identity is what a scope's actor is for ever. It has no key: it tells a slip from what a directory wrote.
+func (r *actorRow) identity(scope string) string { return sqlkit.Digest(scope, r.ID, r.Kind) }
 
 // grantRow is a grant in columns; without a standing grant their names are empty.
 type grantRow struct {
@@ -76,11 +81,13 @@ func encodeScope(e *sqlkit.Encoder, f *authz.Facts) *scopeRow {
 	return r
 }
 
-func encodeActor(e *sqlkit.Encoder, ord int, a *authz.Actor) *actorRow {
-	return &actorRow{
+func encodeActor(e *sqlkit.Encoder, scope string, ord int, a *authz.Actor) *actorRow {
+	r := &actorRow{
 		ID: e.Short("the id", string(a.ID)), Ord: int64(ord), Name: e.Long("the name", a.Name), Kind: a.Kind.String(), Active: sqlkit.Flag(a.Active),
 		Roles: sqlkit.EncodeList(e, "the roles", a.Roles), Overrides: encodeJSON(e, "the overrides", overridesText(a.Overrides)),
 	}
+	r.Identity = r.identity(scope)
+	return r
 }
 
 func encodeGrant(e *sqlkit.Encoder, ord int, actor string, g *authz.Grant) *grantRow {
@@ -111,7 +118,7 @@ func decode(r *scopeRow, actors []actorRow, grants []grantRow) (*authz.Facts, er
 	}
 	byID := map[string]int{}
 	for i := range actors {
-		a, err := actors[i].decode()
+		a, err := actors[i].decode(r.Scope)
 		if err != nil {
 			return nil, fmt.Errorf("actor %q: %w", actors[i].ID, err)
 		}
@@ -132,13 +139,16 @@ func decode(r *scopeRow, actors []actorRow, grants []grantRow) (*authz.Facts, er
 	return f, nil
 }
 
-func (r *actorRow) decode() (authz.Actor, error) {
+func (r *actorRow) decode(scope string) (authz.Actor, error) {
 	d := new(sqlkit.Decoder)
 	a := authz.Actor{
 		ID: authz.ID(d.Text("id", r.ID)), Name: d.Text("name", r.Name), Active: d.Flag("active", r.Active),
 		Roles: sqlkit.DecodeList[string](d, "roles", r.Roles), Overrides: overrides(d, "overrides", decodeJSON[overrideText](d, "overrides", r.Overrides)),
 	}
 	name(d, "kind", &a.Kind, r.Kind)
+	if r.Identity != r.identity(scope) {
+		d.Fail("identity", errors.New("scope, id and kind are not those of the actor that was made"))
+	}
 	return a, d.Err
 }
 

@@ -13,6 +13,8 @@
 //
 // A row that cannot be restored, and facts that a directory would not keep, refuse every decision in their scope: the
 // error is [ErrRow] and names the place. A standing grant is kept with its seal and believed by nobody without it.
+// Actors are made by [Directory.Edit] alone: a row keeps a digest of its scope, id and kind, and one of them changed by
+// hand is such an error, as is an actor inserted without it. The digest has no key and stops slips, not a forger.
 //
 // The package imports no driver, sets nothing outside of itself, and keeps no prepared statement and no state of a
 // session, so that it works through connection poolers and in every mode of a driver. It is tested with

@@ -14,7 +14,7 @@ import (
 
 const (
 	scopeColumns = "scope, version, attempt, ceiling, disabled, standing, roles"
-	actorColumns = "id, ord, name, kind, active, roles, overrides"
+	actorColumns = "id, ord, name, kind, active, roles, overrides, identity"
 	grantColumns = "actor, ord, tool, effect, standing_id, given_by, begins_at, ends_at, uses, below, definition, ask_only, seal"
 )
 
@@ -38,7 +38,7 @@ func newStatements(k *sqlkit.DB) statements {
 		grants: k.Text(`SELECT ` + grantColumns + ` FROM {authz_grants} WHERE scope = ? ORDER BY actor, ord`),
 
 		setScope:     k.Text(`UPDATE {authz_scopes} SET version = version + 1, attempt = ?, ceiling = ?, disabled = ?, standing = ?, roles = ? WHERE scope = ?`),
-		setActor:     k.Text(`UPDATE {authz_actors} SET ord = ?, name = ?, kind = ?, active = ?, roles = ?, overrides = ? WHERE scope = ? AND id = ?`),
+		setActor:     k.Text(`UPDATE {authz_actors} SET ord = ?, name = ?, active = ?, roles = ?, overrides = ? WHERE scope = ? AND id = ?`),
 		insertActor:  k.Text(`INSERT INTO {authz_actors} (scope, ` + actorColumns + `) VALUES (?, ` + marks(actorColumns) + `)`),
 		deleteGrants: k.Text(`DELETE FROM {authz_grants} WHERE scope = ? AND actor = ?`),
 		insertGrant:  k.Text(`INSERT INTO {authz_grants} (scope, ` + grantColumns + `) VALUES (?, ` + marks(grantColumns) + `)`),
@@ -74,12 +74,12 @@ func (d *Directory) write(ctx context.Context, tx *sqlx.Tx, row *scopeRow, old, 
 		if known && at == i && reflect.DeepEqual(&old.Actors[at], a) {
 			continue
 		}
-		r := encodeActor(e, i, a)
+		r := encodeActor(e, row.Scope, i, a)
 		var err error
 		if known {
-			err = run(d.sql.setActor, r.Ord, r.Name, r.Kind, r.Active, r.Roles, r.Overrides, row.Scope, r.ID)
+			err = run(d.sql.setActor, r.Ord, r.Name, r.Active, r.Roles, r.Overrides, row.Scope, r.ID)
 		} else {
-			err = run(d.sql.insertActor, row.Scope, r.ID, r.Ord, r.Name, r.Kind, r.Active, r.Roles, r.Overrides)
+			err = run(d.sql.insertActor, row.Scope, r.ID, r.Ord, r.Name, r.Kind, r.Active, r.Roles, r.Overrides, r.Identity)
 		}
 		if err == nil && known {
 			err = run(d.sql.deleteGrants, row.Scope, r.ID)

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS {authz_actors} (
   active INTEGER NOT NULL,
   roles TEXT NOT NULL,
   overrides TEXT NOT NULL,
+  identity TEXT NOT NULL,
   PRIMARY KEY (scope, id)
 ) STRICT;
 
