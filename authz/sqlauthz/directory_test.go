@@ -48,7 +48,7 @@ type directory struct {
 	prefix string
 }
 
-func (e engine) address(t *testing.T) string {
+func (e engine) address(t testing.TB) string {
 	if e.env == "" {
 		return "file:" + filepath.Join(t.TempDir(), "people.db") + "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
 	}
@@ -62,7 +62,7 @@ func (e engine) address(t *testing.T) string {
 	return dsn
 }
 
-func (e engine) connect(t *testing.T, dsn string) *sql.DB {
+func (e engine) connect(t testing.TB, dsn string) *sql.DB {
 	db, err := sql.Open(e.driver, dsn)
 	require.NoError(t, err)
 	db.SetMaxOpenConns(8)
@@ -74,7 +74,7 @@ func (e engine) connect(t *testing.T, dsn string) *sql.DB {
 }
 
 // open returns an empty directory, which the end of the test removes.
-func (e engine) open(t *testing.T) *directory {
+func (e engine) open(t testing.TB) *directory {
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, t.Name(), os.Getpid()) // a hash takes everything
 	d := &directory{engine: e, dsn: e.address(t), prefix: fmt.Sprintf("t%08x_", h.Sum32())}
@@ -93,7 +93,7 @@ func (e engine) open(t *testing.T) *directory {
 }
 
 // twin returns a Directory over the same tables as another process has it, or on the same pool without a DSN.
-func (d *directory) twin(t *testing.T, change func(*sqlauthz.Options)) *sqlauthz.Directory {
+func (d *directory) twin(t testing.TB, change func(*sqlauthz.Options)) *sqlauthz.Directory {
 	db := d.db
 	if d.Directory != nil {
 		db = d.engine.connect(t, d.dsn)
@@ -108,7 +108,7 @@ func (d *directory) twin(t *testing.T, change func(*sqlauthz.Options)) *sqlauthz
 }
 
 // exec changes rows by hand; {x} is the name of a table.
-func (d *directory) exec(t *testing.T, query string) {
+func (d *directory) exec(t testing.TB, query string) {
 	t.Helper()
 	for _, table := range []string{"meta", "scopes", "actors", "grants"} {
 		query = strings.ReplaceAll(query, "{"+table+"}", d.prefix+"authz_"+table)
@@ -136,4 +136,26 @@ func TestDirectory(t *testing.T) {
 			authztest.TestDirectory(t, func(t *testing.T) authz.Directory { return e.open(t) })
 		})
 	}
+}
+
+// apart is a directory that is read in one process and edited in another.
+type apart struct {
+	authz.Source
+	there *sqlauthz.Directory
+}
+
+func (a apart) Edit(ctx context.Context, scope authz.Scope, edit func(*authz.Facts) error) error {
+	return a.there.Edit(ctx, scope, edit)
+}
+
+// TestDirectoryOfTwoPools runs the contract where one pool reads what only the other edits: no mixed snapshot,
+// no late edit, no scope that is not known yet.
+func TestDirectoryOfTwoPools(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		e.address(t)
+		authztest.TestDirectory(t, func(t *testing.T) authz.Directory {
+			d := e.open(t)
+			return apart{d, d.twin(t, nil)}
+		})
+	})
 }

@@ -8,26 +8,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"modernc.org/sqlite"
 
 	"github.com/sallyport-dev/sallyport/authz"
-	"github.com/sallyport-dev/sallyport/authz/authztest"
 	"github.com/sallyport-dev/sallyport/authz/sqlauthz"
 )
 
 // deaf is a driver that does not hear the answer to a commit: it was applied, or it was not.
 type deaf struct {
+	of      driver.Driver
 	dsn     string
 	lose    bool
 	applied bool
+	then    func() // what others do before the edit is cleared up
 }
 
 var errNoAnswer = errors.New("no answer")
 
-func (d *deaf) Driver() driver.Driver { return new(sqlite.Driver) }
+func (d *deaf) Driver() driver.Driver { return d.of }
 
 func (d *deaf) Connect(context.Context) (driver.Conn, error) {
-	c, err := d.Driver().Open(d.dsn)
+	c, err := d.of.Open(d.dsn)
 	return &deafConn{c, d}, err
 }
 
@@ -59,39 +59,63 @@ func (tx *deafTx) Commit() error {
 		return tx.Tx.Commit()
 	}
 	tx.d.lose = false
+	end := tx.Tx.Rollback
 	if tx.d.applied {
-		return errors.Join(errNoAnswer, tx.Tx.Commit())
+		end = tx.Tx.Commit
 	}
-	return errors.Join(errNoAnswer, tx.Tx.Rollback())
+	err := errors.Join(errNoAnswer, end())
+	tx.d.then()
+	return err
 }
 
-// TestCommitWithoutAnswer: an edit whose commit was not answered is answered as applied if it was, and otherwise as
-// something that nobody knows; edit is called once.
+// TestCommitWithoutAnswer: an edit whose commit was not answered is answered as applied if it was the last one, and
+// otherwise as something that nobody knows, never as refused; edit is called once.
 func TestCommitWithoutAnswer(t *testing.T) {
-	d := engines[0].open(t)
-	set(t, d, "shop", authztest.Full())
-	lossy := &deaf{dsn: d.dsn}
-	db := sql.OpenDB(lossy)
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	far, err := sqlauthz.New(db, sqlauthz.SQLite, sqlauthz.Options{Prefix: d.prefix})
-	require.NoError(t, err)
-	for i, applied := range []bool{true, false, true} {
-		lossy.lose, lossy.applied = true, applied
-		calls := 0
-		err := far.Edit(t.Context(), "shop", func(f *authz.Facts) error {
-			calls++
-			f.Settings.Disabled = append(f.Settings.Disabled, "later")
-			return nil
-		})
-		require.Equal(t, 1, calls)
-		if applied {
-			require.NoError(t, err)
-		} else {
-			require.ErrorIs(t, err, sqlauthz.ErrInDoubt)
-			require.ErrorIs(t, err, errNoAnswer)
+	each(t, func(t *testing.T, e engine) {
+		d := e.open(t)
+		lossy := &deaf{of: d.db.Driver(), dsn: d.dsn}
+		db := sql.OpenDB(lossy)
+		db.SetMaxOpenConns(1)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		far, err := sqlauthz.New(db, e.dialect, sqlauthz.Options{Prefix: d.prefix})
+		require.NoError(t, err)
+		disable := func(d authz.Directory, tool string) (calls int, err error) {
+			err = d.Edit(t.Context(), "shop", func(f *authz.Facts) error {
+				calls++
+				f.Settings.Disabled = append(f.Settings.Disabled, tool)
+				return nil
+			})
+			return calls, err
 		}
-		require.Len(t, facts(t, d, "shop").Settings.Disabled, []int{3, 3, 4}[i])
-		require.Equal(t, facts(t, d, "shop"), facts(t, far, "shop"))
-	}
+		others := func() {
+			_, err := disable(d, "others")
+			require.NoError(t, err)
+		}
+		for _, c := range []struct {
+			name    string
+			applied bool
+			then    func()
+			known   bool
+			want    []string
+		}{
+			{"applied", true, func() {}, true, []string{"mine"}},
+			{"not applied", false, func() {}, false, nil},
+			{"applied and followed by another", true, others, false, []string{"mine", "others"}},
+			{"not applied and followed by another", false, others, false, []string{"others"}},
+		} {
+			set(t, d, "shop", authz.Facts{})
+			lossy.lose, lossy.applied, lossy.then = true, c.applied, c.then
+			calls, err := disable(far, "mine")
+			require.Equal(t, 1, calls, c.name)
+			if c.known {
+				require.NoError(t, err, c.name)
+			} else {
+				require.ErrorIs(t, err, sqlauthz.ErrInDoubt, c.name)
+				require.ErrorIs(t, err, errNoAnswer, c.name)
+			}
+			for _, reader := range []authz.Directory{d, far} {
+				require.Equal(t, c.want, facts(t, reader, "shop").Settings.Disabled, c.name)
+			}
+		}
+	})
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/sallyport-dev/sallyport/authz/sqlauthz"
 )
 
-func set(t *testing.T, d authz.Directory, scope authz.Scope, f authz.Facts) {
+func set(t testing.TB, d authz.Directory, scope authz.Scope, f authz.Facts) {
 	t.Helper()
 	require.NoError(t, d.Edit(t.Context(), scope, func(to *authz.Facts) error { *to = f; return nil }))
 }
 
-func facts(t *testing.T, d authz.Directory, scope authz.Scope) *authz.Facts {
+func facts(t testing.TB, d authz.Directory, scope authz.Scope) *authz.Facts {
 	t.Helper()
 	f, err := d.Facts(t.Context(), scope, nil)
 	require.NoError(t, err)
