@@ -111,7 +111,7 @@ func (d *directory) staffed(t *testing.T, effects string) *office {
 	require.NoError(t, err)
 	set(t, d, "shop", authz.Facts{Settings: authz.Settings{Ceiling: authz.Execute, Standing: true}, Actors: []authz.Actor{
 		{ID: "olga", Kind: authz.Human, Active: true, Roles: []string{authz.Owner}},
-		{ID: "bot", Kind: authz.Model, Active: true, Roles: []string{authz.Editor}, Grants: o.grant(t)},
+		{ID: "bot", Kind: authz.Model, Active: true, Roles: []string{authz.Editor}, Grants: o.grant(t, "grant-1")},
 	}})
 	return o
 }
@@ -154,43 +154,80 @@ func child(task []string) error {
 	return fmt.Errorf("there is no engine %q", task[0])
 }
 
-// TestUsesOfKilledProcesses: 64 callers in two processes, killed and started again, use a grant for three no more than
-// three times.
+// callers starts two processes with 32 callers each, and kills them as soon as what a test waits for has come about.
+func (d *directory) callers(t *testing.T, effects string, come func() bool) {
+	t.Helper()
+	var running []*exec.Cmd
+	for range 2 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{d.engine.name, d.dsn, d.prefix, effects}, "\n"))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test has failed
+		running = append(running, cmd)
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+	}
+	for end := time.Now().Add(time.Minute); !come(); time.Sleep(time.Millisecond) {
+		require.True(t, time.Now().Before(end), "it has not come about")
+	}
+	for _, cmd := range running {
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait(), "killed")
+	}
+}
+
+// count counts the rows of one of the ledger's tables.
+func (d *directory) count(t *testing.T, rows string) (n int) {
+	t.Helper()
+	require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+d.prefix+rows).Scan(&n))
+	return n
+}
+
+// TestUsesOfKilledProcesses: 64 callers in two processes use a grant for three exactly three times, and no more than
+// that if they are killed at a use or at a run and started again. Nobody else uses it before it is spent.
 func TestUsesOfKilledProcesses(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		d := e.open(t)
 		effects := filepath.Join(t.TempDir(), "effects")
 		o := d.staffed(t, effects)
-		for round := range 4 {
-			var running []*exec.Cmd
-			for range 2 {
-				cmd := exec.Command(os.Args[0])
-				cmd.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{e.name, d.dsn, d.prefix, effects}, "\n"))
-				cmd.Stderr = os.Stderr
-				out, err := cmd.StdoutPipe()
-				require.NoError(t, err)
-				require.NoError(t, cmd.Start())
-				line, err := bufio.NewReader(out).ReadString('\n')
-				require.NoError(t, err)
-				require.Equal(t, "ready\n", line)
-				running = append(running, cmd)
+		for _, c := range []struct {
+			killed     string
+			uses, runs int // of which as many are waited for, before the first kill
+		}{{"never", 0, 0}, {"at a use", 1, 0}, {"at a run", 0, 1}, {"at the second use", 2, 0}} {
+			grant, ran := "grant "+c.killed, lines(t, effects)
+			uses := func() int { return d.count(t, "uses WHERE grant_id = '"+grant+"'") }
+			runs := func() int { return lines(t, effects) - ran }
+			require.NoError(t, d.Edit(t.Context(), "shop", func(f *authz.Facts) error {
+				f.Actors[1].Grants = o.grant(t, grant)
+				return nil
+			}))
+			if c.killed != "never" {
+				d.callers(t, effects, func() bool { return uses() >= c.uses && runs() >= c.runs })
 			}
-			time.Sleep(time.Duration(3+40*round) * time.Millisecond) // first in the middle of the uses
-			for _, cmd := range running {
-				require.NoError(t, cmd.Process.Kill())
-				require.Error(t, cmd.Wait(), "killed")
+			waiting := -1 // proposals since the grant was spent
+			d.callers(t, effects, func() bool {
+				if uses() < 3 || c.killed == "never" && runs() < 3 {
+					return false
+				}
+				n := d.count(t, "proposals")
+				if waiting < 0 {
+					waiting = n
+				}
+				return n >= waiting+64
+			})
+			_, err := o.ask(t.Context(), "too late: "+grant)
+			require.Equal(t, ledger.NeedsApproval, registry.CodeOf(err), "of a process that was not killed")
+			require.Equal(t, 3, uses(), "every use is on record, also that of a run that was killed")
+			if c.killed == "never" {
+				require.Equal(t, 3, runs(), "runs")
 			}
+			require.LessOrEqual(t, runs(), 3, "runs")
+			t.Logf("killed %s: %d uses, %d runs", c.killed, uses(), runs())
 		}
-		require.LessOrEqual(t, lines(t, effects), 3, "runs")
-		for i := range 4 {
-			_, _ = o.ask(t.Context(), fmt.Sprint("last ", i))
-		}
-		require.LessOrEqual(t, lines(t, effects), 3, "runs, with those of a process that was not killed")
-		var uses int
-		require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+d.prefix+"uses").Scan(&uses))
-		require.Equal(t, 3, uses, "every use is on record, also of a run that was killed")
-		_, err := o.ask(t.Context(), "too late")
-		require.Equal(t, ledger.NeedsApproval, registry.CodeOf(err))
 	})
 }
 
@@ -238,15 +275,15 @@ func (d *directory) staffedAgain(t *testing.T, o *office) {
 	d.exec(t, "DELETE FROM {grants}")
 	d.exec(t, "UPDATE {scopes} SET version = version + 1")
 	require.NoError(t, d.Edit(t.Context(), "shop", func(f *authz.Facts) error {
-		f.Actors[1].Grants = o.grant(t)
+		f.Actors[1].Grants = o.grant(t, "grant-1")
 		return nil
 	}))
 }
 
 // grant seals a standing grant for three notes.
-func (o *office) grant(t *testing.T) []authz.Grant {
+func (o *office) grant(t *testing.T, id string) []authz.Grant {
 	now := time.Now()
-	s := &authz.Standing{ID: "grant-1", By: "olga", Since: now.Add(-time.Minute), Until: now.Add(time.Hour), Uses: 3, Below: authz.Root(), Definition: o.action.Definition}
+	s := &authz.Standing{ID: id, By: "olga", Since: now.Add(-time.Minute), Until: now.Add(time.Hour), Uses: 3, Below: authz.Root(), Definition: o.action.Definition}
 	require.NoError(t, authz.SealStanding(o.keys, "shop", "bot", "write", s))
 	return []authz.Grant{{Tool: "write", Effect: authz.Allow, Standing: s}}
 }
