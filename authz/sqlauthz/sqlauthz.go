@@ -9,8 +9,8 @@
 // snapshot that it has if that is the same: every process sees an edit of any other at its next decision. That costs one
 // look-up by key, however large the scope is. After an edit each process reads the scope once, with all of its actors:
 // a tenth of a second or so for ten thousand, which is as large as a scope should be. A host with larger ones writes a
-// Source of its own over its own tables. Whoever changes rows by hand adds one to the scope's version, or the change is seen only
-// by processes that start later.
+// Source of its own over its own tables. Whoever changes rows by hand adds one to the scope's version, or the change is
+// seen only by processes that start later.
 //
 // A row that cannot be restored, and facts that a directory would not keep, refuse every decision in their scope: the
 // error is [ErrRow] and names the place. A standing grant is kept with its seal and believed by nobody without it.
