@@ -25,16 +25,18 @@ const (
 	Assistant authz.ID    = "assistant"
 	Sam       authz.ID    = "sam" // staff
 	Sue       authz.ID    = "sue" // staff
+	Ada       authz.ID    = "ada" // owner, of a shop that Open opens
 )
 
 // World is the shop with a gate in front of it.
 type World struct {
 	*Place
-	Keys  *token.Ring
+	Keys *token.Ring
+	Reg  *registry.Registry
+	Desk *approval.Desk
+	Gate *chattools.Gate
+
 	clock atomic.Int64 // microseconds; zero for the real time
-	Reg   *registry.Registry
-	Desk  *approval.Desk
-	Gate  *chattools.Gate
 }
 
 // New opens a shop whose clock starts at a fixed instant and moves only when it is told to.
@@ -60,9 +62,6 @@ func New(ctx context.Context, p *Place) (*World, error) {
 	}
 	return w, w.Build(w.Config("1"))
 }
-
-// Ada owns the shop.
-const Ada authz.ID = "ada"
 
 // Open opens a shop that goes on where it was left, by the real time, in which an owner can change who may do what.
 // A place that has no shop yet gets one with the sample data. Proposals wait for as long as life says.
