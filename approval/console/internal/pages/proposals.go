@@ -100,8 +100,8 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 		Bounded: office.LookSize, Reasons: dismissals,
 	}
 	fr := p.frame(r, "inbox", "Inbox", l)
-	if !f.Before.CreatedAt.IsZero() || in.More {
-		fr.Waiting = -1
+	if len(r.URL.Query()) == 0 { // what it shows is what would be counted
+		fr.Waiting = in.Mine
 	}
 	return p.show(w, r, http.StatusOK, fr)
 }
