@@ -67,6 +67,8 @@ func screens(id string) []string {
 		"/proposals?text=nowhere", "/proposals?action=pay", "/audit?text=nowhere", "/audit?operator=nobody",
 		"/actions", "/proposals?state=proposed", "/proposals?mine=true", "/proposals", "/proposals?state=dismissed", "/proposals?text=a1",
 		"/proposals/" + id, "/audit", "/audit?text=refund", "/audit?proposal=" + id, "/settings", "/grants", "/models", "/outcomes",
+		"page:/", "page:/?text=nowhere", "page:/ledger", "page:/ledger?text=nowhere", "page:/proposals/" + id, "page:/tools", "page:/tools/refund",
+		"page:/models", "page:/settings", "page:/audit", "page:/audit?text=nowhere", "page:/outcomes",
 	}
 }
 

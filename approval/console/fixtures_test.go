@@ -215,7 +215,11 @@ func request(t testing.TB, as, method, path string, body any) *http.Request {
 		require.NoError(t, err)
 		text = bytes.NewReader(raw)
 	}
-	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, text)
+	address := "/api/v1" + path
+	if page, ok := strings.CutPrefix(path, "page:"); ok { // one for people
+		address = page
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, address, text)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
