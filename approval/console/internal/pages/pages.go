@@ -18,6 +18,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
+	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 //go:embed templates/*.html
@@ -114,6 +115,7 @@ type frame struct {
 	Person  string
 	Scope   string
 	Page    string // name of the screen
+	Self    string // its address, where it is not the one that was asked for
 	Heading string
 	CSS     string // names of assets
 	JS      string
@@ -150,7 +152,9 @@ func (p *pages) render(w http.ResponseWriter, status int, f *frame) error {
 
 // show renders a screen for somebody who was let in, with the count of what waits for them.
 func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame) error {
-	f.Notice = notices[r.URL.Query().Get("done")]
+	if done := r.URL.Query().Get("done"); f.Notice == "" {
+		f.Notice = notices[f.Page][done]
+	}
 	if f.Waiting < 0 {
 		if in, err := r.Visit.Inbox(r.Context(), office.Filter{Mine: true}); err == nil {
 			f.Waiting = in.Mine
@@ -159,13 +163,26 @@ func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame
 	return p.render(w, status, f)
 }
 
-// notices are what a page says after a form did what it should; an address only names one.
-var notices = map[string]string{
-	"approved":  "Approved, and it ran. How it ended is below.",
-	"dismissed": "Dismissed. The requester can read the reason.",
-	"several":   "Dismissed. Each of the requesters can read the reason.",
-	"revised":   "This is the revised proposal. The one before it was dismissed.",
-	"changed":   "Changed. It holds from the next call on.",
+const changed = "This is how it is now. It holds from the next call on."
+
+// notices are what a screen says after a form did what it should. An address only names one, and anybody can write an
+// address: they hold whether or not there was a form. What a proposal's page says depends on the proposal; see [told].
+var notices = map[string]map[string]string{
+	"inbox":    {"several": "What you dismissed no longer waits. Each of the requesters can read the reason."},
+	"settings": {"changed": changed}, "tools": {"changed": changed}, "models": {"changed": changed}, "servers": {"changed": changed},
+}
+
+// told is what a proposal's page says after a form did what it should, if the proposal bears it out.
+func told(done string, row office.Row) string {
+	switch {
+	case done == "approved" && row.Outcome == ledger.Succeeded:
+		return "Approved, and it ran. How it ended is below."
+	case done == "dismissed" && row.State == ledger.StateDismissed:
+		return "Dismissed. The requester can read the reason."
+	case done == "revised" && row.Supersedes != "":
+		return "This is the revised proposal. The one before it was dismissed."
+	}
+	return ""
 }
 
 // fail renders a problem as a page that explains itself.

@@ -306,14 +306,17 @@ func TestDismissSeveral(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, code, "no reason is chosen")
 	code, _ = s.post("sam", "proposals/"+ids[1]+"/dismiss", url.Values{"reason": {"Not now"}})
 	require.Equal(t, http.StatusSeeOther, code)
-	code, to := s.post("sam", "dismiss", url.Values{"id": ids, "reason": {"Wrong details"}})
-	require.Equal(t, http.StatusSeeOther, code, "one that was dismissed meanwhile keeps nobody from the others")
-	require.Equal(t, "/ops/?done=several", to)
+	code, page := s.post("sam", "dismiss", url.Values{"id": ids, "reason": {"Wrong details"}})
+	require.Equal(t, http.StatusConflict, code)
+	require.Contains(t, says(page), "2 of 3 were dismissed", "one that was dismissed meanwhile keeps nobody from the others")
 	for i, want := range []string{"Wrong details", "Not now", "Wrong details"} {
 		row, err := s.book.Proposal(t.Context(), "shop", ids[i])
 		require.NoError(t, err)
 		require.Equal(t, want, row.Note)
 	}
+	code, to := s.post("sam", "dismiss", url.Values{"id": {s.ask("W5", 5), s.ask("W6", 6)}, "reason": {"Not now"}})
+	require.Equal(t, http.StatusSeeOther, code)
+	require.Equal(t, "/ops/?done=several", to)
 	code, _ = s.post("vera", "dismiss", url.Values{"id": {s.ask("W4", 4)}, "reason": {"Not now"}})
 	require.Equal(t, http.StatusNotFound, code)
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -100,7 +101,10 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 		Bounded: office.LookSize, Reasons: dismissals,
 	}
 	fr := p.frame(r, "inbox", "Inbox", l)
-	if len(r.URL.Query()) == 0 { // what it shows is what would be counted
+	v := r.URL.Query()
+	v.Del("mine")
+	v.Del("done")
+	if len(v) == 0 { // nothing else narrows it, so that it need not be counted once more
 		fr.Waiting = in.Mine
 	}
 	return p.show(w, r, http.StatusOK, fr)
@@ -163,6 +167,7 @@ func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, d
 		heading = visible(o.Action)
 	}
 	f := p.frame(r, "proposal", heading, d)
+	f.Self, f.Notice = proposalAt(base(r), o.ID), told(r.URL.Query().Get("done"), o.Row)
 	if f.Alert = alert; alert != "" && o.DecidedBy != "" {
 		f.Alert += " It was " + visible(o.DecidedBy) + ", at " + stamp(o.DecidedAt) + "."
 	}
@@ -242,13 +247,48 @@ func (p *pages) dismissSeveral(w http.ResponseWriter, r *web.Request) error {
 	if len(ids) == 0 || len(ids) > maxSeveral || reason == "" {
 		return web.NewProblem(ledger.Invalid, "Nothing was dismissed. Choose between one and twenty proposals, and a reason that their requesters can read.")
 	}
+	d := &several{Base: base(r), All: len(ids)}
 	for _, id := range ids { // each by itself: one that somebody else decided meanwhile keeps nobody from the others
 		err := r.Visit.Dismiss(r.Context(), id, reason)
-		if code := registry.CodeOf(err); code != ledger.Done && code != ledger.WasDismissed && code != ledger.Spent {
+		switch {
+		case err == nil:
+			d.Dismissed++
+		case len(ids) == 1:
 			return err
+		default:
+			d.Left = append(d.Left, leftOver{ID: id, Problem: web.ProblemOf(err), Sentence: sentenceOf(r, err)})
 		}
 	}
-	return see(w, r, base(r)+"?done=several")
+	if d.Left == nil {
+		return see(w, r, base(r)+"?done=several")
+	}
+	return p.show(w, r, d.Left[0].Problem.Status, p.frame(r, "several", "Not all were dismissed", d))
+}
+
+// several is what became of proposals that were to be dismissed together.
+type several struct {
+	Base           string
+	Dismissed, All int
+	Left           []leftOver
+}
+
+// leftOver is one that was not dismissed, and why.
+type leftOver struct {
+	ID, Sentence string
+	Problem      *web.Problem
+}
+
+// sentenceOf is what the proposal of a refusal would do, or "" if the person may not know.
+func sentenceOf(r *web.Request, err error) string {
+	refusal, ok := errors.AsType[*registry.Refusal](err)
+	if !ok || refusal.Proposal == nil {
+		return ""
+	}
+	seen, err := r.Visit.Registry().Glances(r.Context(), r.Visit.Scope(), r.Visit.Person(), []ledger.Proposal{*refusal.Proposal})
+	if err != nil || len(seen) == 0 {
+		return ""
+	}
+	return seen[0].Card.Sentence
 }
 
 func (p *pages) revise(w http.ResponseWriter, r *web.Request) error {

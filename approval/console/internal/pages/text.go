@@ -19,7 +19,7 @@ var functions = template.FuncMap{
 	"visible": visible[string], "id": visible[authz.ID], "time": stamp, "iso": iso, "left": left, "state": state, "tone": tone,
 	"risk": risk, "why": why, "lines": lines, "bytes": size, "plain": func(s any) string { return visible(fmt.Sprint(s)) },
 	"join": joined[authz.ID], "words": joined[string], "paths": paths, "percent": percent, "add": func(a, b int) int { return a + b }, "proposalAt": proposalAt,
-	"query": url.QueryEscape, "sum": sum, "sub": func(a, b int) int { return max(0, a-b) }, "short": short,
+	"brief": brief, "query": url.QueryEscape, "sum": sum, "sub": func(a, b int) int { return max(0, a-b) }, "short": short,
 	"shift": func(x float64) string { return fmt.Sprintf("%.1f", x+230) },
 	"after": func(b bar) string { return fmt.Sprintf("%.1f", b.End+236) },
 	"pair": func(base string, a office.Actor) any {
@@ -154,6 +154,17 @@ func sum(list ...int) (total int) {
 		total += n
 	}
 	return total
+}
+
+// most is how many characters of a sentence a list or a heading has room for.
+const most = 300
+
+// brief keeps a sentence from pushing everything else away. What is left out is said, and is whole on the proposal's page.
+func brief(s string) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "… (" + size(len(s)) + " in all)"
+	}
+	return s
 }
 
 // short cuts a label of a chart; the table beside it has it whole.

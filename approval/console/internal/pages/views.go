@@ -22,7 +22,8 @@ type trail struct {
 	Filter  url.Values
 	Events  []ledger.Event
 	Next    string
-	Export  string // the query of the filter, for the exports
+	CSV     string // addresses of the exports, with the same filter
+	NDJSON  string
 	Window  int
 }
 
@@ -53,13 +54,36 @@ func (p *pages) audit(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Del("before")
-	v.Del("done")
-	t := &trail{Base: base(r), Records: page.Records, Filter: r.URL.Query(), Events: events, Window: page.Window, Export: v.Encode()}
+	t := &trail{Base: base(r), Records: page.Records, Filter: v, Events: events, Window: page.Window}
+	query, api := exported(f), base(r)+"api/v1/audit"
+	t.CSV, t.NDJSON = api+".csv"+query, api+".ndjson"+query
 	if page.Next != 0 {
 		t.Next = nextPage(r, base(r)+"audit", strconv.FormatInt(page.Next, 10))
 	}
 	return p.show(w, r, http.StatusOK, p.frame(r, "audit", "Audit", t))
+}
+
+// exported is the query of an export that has a screen's filter: the API has other names for some of it, and takes
+// instants where a screen takes days.
+func exported(f office.AuditFilter) string {
+	v := url.Values{}
+	for name, text := range map[string]string{
+		"proposal": f.Proposal, "action": f.Action, "run": f.Run, "text": f.Text, "actor": string(f.Actor), "principal": string(f.Principal),
+		"operator": string(f.Operator), "event": string(f.Event), "code": string(f.Code),
+	} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	for name, t := range map[string]time.Time{"since": f.Since, "until": f.Until} {
+		if !t.IsZero() {
+			v.Set(name, t.Format(time.RFC3339))
+		}
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
 }
 
 // matrix is what the screen of tools shows.

@@ -22,12 +22,12 @@
   };
   const lock = (text) => {
     const panel = document.getElementById("decide");
-    if (!panel || panel.dataset.locked) return;
+    if (!panel || panel.dataset.locked || panel.querySelector("form[data-sent]")) return; // what this page sent, it will hear of
     panel.dataset.locked = "yes";
     for (const b of panel.querySelectorAll("button")) if (!b.dataset.after) b.disabled = true;
     say(text);
   };
-  document.addEventListener("over", () => lock("The time to approve this is over. Nothing ran."));
+  document.addEventListener("over", () => lock("The time to approve this is over."));
   if (document.querySelector("[data-ends]")) { tick(); setInterval(tick, 1000); }
 
   // What happened meanwhile appears as a line to click; rows never move by themselves.
