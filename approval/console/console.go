@@ -19,6 +19,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,10 @@ type Config struct {
 	Home, SignIn, SignOut string
 	CSS                   template.CSS
 
+	// Reasons are the reasons to dismiss a proposal that pages offer, in the words of the host; without any they are
+	// the console's own. Whoever asked reads the one that is chosen, and what else the person writes.
+	Reasons []string
+
 	// BasePath is the path under which browsers see the console, such as "/console", where a proxy strips it.
 	// Otherwise leave it empty: behind [http.StripPrefix] the console finds out by itself.
 	BasePath string
@@ -123,7 +128,7 @@ func New(c Config) (*Console, error) {
 	})
 	k.mount(api.Surface(c.Gate, k.hub))
 	k.mount(pages.Surface(pages.Options{
-		Title: or(c.Title, "Sallyport"), Environment: c.Environment, Home: c.Home, Leave: c.SignOut, Enter: c.SignIn, CSS: c.CSS,
+		Title: or(c.Title, "Sallyport"), Environment: c.Environment, Home: c.Home, Leave: c.SignOut, Enter: c.SignIn, CSS: c.CSS, Reasons: slices.Clone(c.Reasons),
 	}))
 	return k, nil
 }

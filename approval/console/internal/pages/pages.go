@@ -35,6 +35,7 @@ type Options struct {
 	Leave       string       // address where people sign out; may be empty
 	Enter       string       // address where people sign in; may be empty
 	CSS         template.CSS // after the console's own
+	Reasons     []string     // to dismiss a proposal; none are the console's own
 }
 
 // pages renders. It is immutable and safe for concurrent use.
@@ -47,6 +48,9 @@ type pages struct {
 
 // Surface returns the pages.
 func Surface(o Options) web.Surface {
+	if len(o.Reasons) == 0 {
+		o.Reasons = dismissals
+	}
 	p := &pages{options: o, screens: map[string]*template.Template{}, names: map[string]string{}, files: map[string][]byte{}}
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
 	screens, _ := templates.ReadDir("templates")

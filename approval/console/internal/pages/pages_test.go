@@ -85,6 +85,7 @@ func open(t *testing.T, more ...*registry.Action) *shop {
 	s.gate = chattools.NewGate(s.desk)
 	k, err := console.New(console.Config{
 		Gate: func() *chattools.Gate { return s.gate }, Title: "Test & shop", Environment: "testing", Home: "/home", SignIn: "/in", SignOut: "/out",
+		Reasons: []string{"Not now", "Not needed", "Wrong details", "Ask Olga <b>first</b>"},
 		Who: func(r *http.Request) (console.Caller, error) {
 			if r.Header.Get("Person") == "" {
 				return console.Caller{}, console.ErrNobody
@@ -274,6 +275,8 @@ func TestDecisions(t *testing.T) {
 	require.EqualValues(t, 1, s.runs.Load())
 
 	id = s.ask("W2", 2)
+	_, page = s.get("sam", "proposals/"+id)
+	require.Contains(t, page, "<option>Ask Olga &lt;b&gt;first&lt;/b&gt;</option>", "the reasons are the host's own")
 	code, page = s.post("sam", "proposals/"+id+"/dismiss", url.Values{"reason": {"made up"}})
 	require.Equal(t, http.StatusUnprocessableEntity, code)
 	require.Contains(t, says(page), "Give a reason")

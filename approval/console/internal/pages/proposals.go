@@ -98,7 +98,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 	slices.SortStableFunc(in.Rows, func(a, b office.Row) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
 	l := &listing{
 		Base: base(r), At: in.At, Rows: in.Rows, Filter: r.URL.Query(), Next: nextPage(r, base(r), in.Next), Mine: in.Mine, More: in.More,
-		Bounded: office.LookSize, Reasons: dismissals,
+		Bounded: office.LookSize, Reasons: p.options.Reasons,
 	}
 	fr := p.frame(r, "inbox", "Inbox", l)
 	v := r.URL.Query()
@@ -141,7 +141,8 @@ type opened struct {
 	Draft   string // of a revision that was refused
 }
 
-// dismissals are the reasons that the form offers; the requester reads the one that is chosen.
+// dismissals are the reasons that the form offers if the host has none of its own; the requester reads the one that is
+// chosen.
 var dismissals = []string{"Not now", "Wrong details", "Not needed", "Against our rules", "Already done"}
 
 func (p *pages) proposal(w http.ResponseWriter, r *web.Request) error {
@@ -156,7 +157,7 @@ func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, d
 	}
 	params := o.Proposal.Params
 	d := &opened{
-		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: dismissals, Draft: draft,
+		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: p.options.Reasons, Draft: draft,
 	}
 	d.Long = len(d.Display) > long
 	if o.Refusal != nil {
@@ -214,9 +215,9 @@ func (p *pages) approve(w http.ResponseWriter, r *web.Request) error {
 }
 
 // reasonOf puts the chosen reason and the free text together.
-func reasonOf(r *web.Request) string {
+func (p *pages) reasonOf(r *web.Request) string {
 	reason, text := r.PostFormValue("reason"), strings.TrimSpace(r.PostFormValue("text"))
-	if !slices.Contains(dismissals, reason) {
+	if !slices.Contains(p.options.Reasons, reason) {
 		return text
 	}
 	if text == "" {
@@ -226,7 +227,7 @@ func reasonOf(r *web.Request) string {
 }
 
 func (p *pages) dismiss(w http.ResponseWriter, r *web.Request) error {
-	id, reason := r.PathValue("id"), reasonOf(r)
+	id, reason := r.PathValue("id"), p.reasonOf(r)
 	if reason == "" {
 		return p.open(w, r, http.StatusUnprocessableEntity, "Not dismissed. Give a reason: whoever asked reads it.", "")
 	}
@@ -243,7 +244,7 @@ func (p *pages) dismissSeveral(w http.ResponseWriter, r *web.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return web.NewProblem(web.CodeMalformed, "")
 	}
-	ids, reason := r.PostForm["id"], reasonOf(r)
+	ids, reason := r.PostForm["id"], p.reasonOf(r)
 	if len(ids) == 0 || len(ids) > maxSeveral || reason == "" {
 		return web.NewProblem(ledger.Invalid, "Nothing was dismissed. Choose between one and twenty proposals, and a reason that their requesters can read.")
 	}
