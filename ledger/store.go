@@ -129,7 +129,7 @@ type Transactor interface {
 type Unit interface {
 	// Finish is [Store.Finish], in the run's transaction, which it commits. After ErrUncommitted Store.Finish tells
 	// what became of it: an outcome that it applies says that the run's writes are gone, ErrConflict that they
-	// are kept.
+	// are kept. Any other error says that nobody knows what is kept of them, and records nothing.
 	Finish(ctx context.Context, f Finish) error
 
 	// Append is [Store.Append], in the run's transaction, which it commits.

@@ -24,8 +24,10 @@ var ErrInUnit = sqlkit.ErrHeld
 
 // Tx returns the transaction in which the ledger will record how the present run ended, and begins it if this is
 // the first call of the run. What a run function writes by it is committed together with the outcome if the
-// function returns no error, and rolled back otherwise. Neither commit nor roll it back yourself, and do not use it
-// after the run.
+// function returns no error, and rolled back otherwise. Neither commit nor roll it back yourself, also by a statement
+// that does (on MySQL, one such as CREATE TABLE), and do not use it after the run. Return the error of a statement that
+// fails: some take the whole transaction with them, and what is written after that is kept by itself. A run that
+// goes on is never recorded as a success then; it is interrupted, since nobody knows what is kept of it.
 //
 // It is a transaction of READ COMMITTED, on SQLite one that holds the lock of the database: with one connection,
 // all that the function reads and writes from then on has to go through it. It is [ErrNoUnit] outside of a run
@@ -47,6 +49,14 @@ type unit struct {
 	tx    *sqlx.Tx
 	ended bool
 }
+
+// savepoint is there as long as the run's transaction is. MySQL and SQLite end it by themselves for some errors (a
+// deadlock, a write that was interrupted) and at once take what comes next for a transaction of its own. PostgreSQL
+// takes nothing more until it is rolled back.
+const savepoint = "sallyport_run"
+
+// errEnded says that the run's transaction is not there any more when its outcome is to be written.
+var errEnded = errors.New("sqlledger: the run's transaction ended before its run, and nobody knows what is kept of it")
 
 // Unit implements [ledger.Transactor].
 func (s *Store) Unit(ctx context.Context) (context.Context, ledger.Unit) {
@@ -88,11 +98,15 @@ func (u *unit) begin(ctx context.Context) error {
 	tx, err := conn.BeginTxx(context.WithoutCancel(ctx), &s.db.Tx)
 	if err == nil && s.dialect == SQLite {
 		// A transaction that began by reading could not wait for its turn to write.
-		if _, err = tx.ExecContext(ctx, s.db.Text("UPDATE {meta} SET version = version WHERE one = 1")); err != nil {
-			_ = tx.Rollback()
-		}
+		_, err = tx.ExecContext(ctx, s.db.Text("UPDATE {meta} SET version = version WHERE one = 1"))
+	}
+	if err == nil && s.dialect != PostgreSQL {
+		_, err = tx.ExecContext(ctx, "SAVEPOINT "+savepoint)
 	}
 	if err != nil {
+		if tx != nil {
+			_ = tx.Rollback()
+		}
 		_ = conn.Close()
 		return err
 	}
@@ -140,6 +154,9 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 	defer cancel()
 	c, err := s.newChange(record)
 	if err == nil {
+		err = u.still(limit)
+	}
+	if err == nil {
 		err = work(limit)
 	}
 	if err == nil {
@@ -147,6 +164,12 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 	}
 	if err != nil {
 		u.Undo()
+		switch {
+		case errors.Is(err, errEnded):
+			return err
+		case errors.Is(err, sql.ErrTxDone): // by the run itself
+			return fmt.Errorf("%w: %w", errEnded, err)
+		}
 		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
 	}
 	u.mu.Lock()
@@ -160,6 +183,18 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 		}
 	}
 	return nil
+}
+
+// still makes sure that the transaction is the one that the run joined.
+func (u *unit) still(ctx context.Context) error {
+	if u.store.dialect == PostgreSQL {
+		return nil
+	}
+	_, err := u.tx.ExecContext(ctx, "RELEASE SAVEPOINT "+savepoint)
+	if err != nil && u.store.db.FaultOf(err) == sqlkit.Final {
+		return fmt.Errorf("%w: %w", errEnded, err) // the server has no such savepoint
+	}
+	return err
 }
 
 // Undo implements [ledger.Unit].

@@ -233,24 +233,6 @@ func TestUnitRefusesOtherCalls(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestUnitCommitsBySelf: a run that ends its transaction itself cannot have its outcome committed with it.
-func TestUnitCommitsBySelf(t *testing.T) {
-	each(t, func(t *testing.T, e engine) {
-		s := e.open(t)
-		c := openTill(t, s, s.Store)
-		c.instead = func(ctx context.Context) error {
-			tx, err := sqlledger.Tx(ctx)
-			require.NoError(t, err)
-			return tx.Rollback()
-		}
-		_, row, err := c.approve()
-		require.ErrorIs(t, err, sql.ErrTxDone)
-		require.ErrorIs(t, err, ledger.ErrUncommitted)
-		require.Equal(t, ledger.Failed, row.Outcome, "it is not taken for a success")
-		require.Zero(t, c.paid())
-	})
-}
-
 // TestUnitCommitLost cuts the connection at the commit of the run's transaction: what is told is what happened.
 func TestUnitCommitLost(t *testing.T) {
 	servers(t, func(t *testing.T, e engine) {

@@ -1,0 +1,130 @@
+package sqlledger_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
+	"github.com/sallyport-dev/sallyport/registry"
+)
+
+// TestUnitWhoseTransactionIsGone has the engine roll the run's transaction back under a run that goes on: SQLite does it
+// for a write that was interrupted, MariaDB for a deadlock. What comes after is kept by itself, the record of a success
+// too if it were written.
+func TestUnitWhoseTransactionIsGone(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		c := openTill(t, s, s.Store)
+		c.instead = func(ctx context.Context) error {
+			tx, err := sqlledger.Tx(ctx)
+			require.NoError(t, err)
+			c.loses(ctx, tx)
+			_, _ = tx.ExecContext(ctx, c.payment("after"))
+			return nil
+		}
+		_, row, err := c.approve()
+		require.Zero(t, c.count(row.Claim), "what was written before is gone")
+		if e.dialect == sqlledger.PostgreSQL { // which takes nothing after it
+			require.Zero(t, c.count("after"))
+			require.ErrorIs(t, err, ledger.ErrUncommitted)
+			require.Equal(t, ledger.RunFailed, registry.CodeOf(err))
+			require.Equal(t, ledger.Failed, row.Outcome)
+		} else {
+			require.Equal(t, 1, c.count("after"), "what was written after is not")
+			c.interrupted(row, err)
+		}
+		c.instead = nil
+		_, row, err = c.approve()
+		require.NoError(t, err, "the connection is free again")
+		require.Equal(t, ledger.Succeeded, row.Outcome)
+	})
+}
+
+// TestUnitEndedByItsRun: where a run ends its transaction itself nobody knows what is kept.
+func TestUnitEndedByItsRun(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		c := openTill(t, s, s.Store)
+		ends := map[string]func(*sql.Tx) error{"commit": (*sql.Tx).Commit, "roll back": (*sql.Tx).Rollback}
+		if e.dialect == sqlledger.MySQL {
+			ends["commit by a statement"] = func(tx *sql.Tx) error {
+				_, err := tx.Exec("DROP TABLE IF EXISTS " + s.prefix + "nothing")
+				return err
+			}
+		}
+		for name, end := range ends {
+			c.instead = func(ctx context.Context) error {
+				tx, err := sqlledger.Tx(ctx)
+				require.NoError(t, err)
+				return end(tx)
+			}
+			_, row, err := c.approve()
+			c.interrupted(row, err)
+			require.Equal(t, name != "roll back", c.count(row.Claim) == 1, name)
+		}
+	})
+}
+
+// interrupted makes sure that a run is on record as begun, and as nothing else.
+func (c *till) interrupted(row ledger.Proposal, err error) {
+	c.t.Helper()
+	require.Equal(c.t, ledger.Interrupted, registry.CodeOf(err), "%v", err)
+	require.NotErrorIs(c.t, err, ledger.ErrUncommitted)
+	require.Equal(c.t, ledger.Running, row.Outcome)
+	require.Equal(c.t, []ledger.Event{ledger.EventProposed, ledger.EventStarted}, c.events(ledger.AuditQuery{Proposal: row.ID}))
+}
+
+func (c *till) payment(claim string) string {
+	return fmt.Sprintf("INSERT INTO %s (claim, cents) VALUES ('%s', 1)", c.s.payments(), claim)
+}
+
+func (c *till) count(claim string) (n int) {
+	require.NoError(c.t, c.s.db.QueryRow("SELECT COUNT(*) FROM "+c.s.payments()+" WHERE claim = '"+claim+"'").Scan(&n))
+	return n
+}
+
+// loses makes the engine end a transaction for an error.
+func (c *till) loses(ctx context.Context, tx *sql.Tx) {
+	switch c.s.dialect {
+	case sqlledger.SQLite:
+		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		defer cancel()
+		_, err := tx.ExecContext(short, "INSERT INTO "+c.s.payments()+" (claim, cents)"+
+			" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'n' || i, i FROM n")
+		require.ErrorIs(c.t, err, context.DeadlineExceeded)
+	case sqlledger.PostgreSQL:
+		_, err := tx.ExecContext(ctx, "SELECT 1 / 0")
+		require.Error(c.t, err)
+	default:
+		c.deadlock(ctx, tx)
+	}
+}
+
+// deadlock has another transaction want what this one has, and the other way round. The server ends the one that has
+// changed less.
+func (c *till) deadlock(ctx context.Context, tx *sql.Tx) {
+	other, err := c.s.db.BeginTx(ctx, nil)
+	require.NoError(c.t, err)
+	defer func() { _ = other.Rollback() }()
+	for n := range 20 {
+		_, err := other.Exec(c.payment(fmt.Sprint("other-", n)))
+		require.NoError(c.t, err)
+	}
+	_, err = tx.Exec(c.payment("mine"))
+	require.NoError(c.t, err)
+	waited := make(chan error, 1)
+	go func() {
+		_, err := other.Exec(c.payment("mine"))
+		waited <- err
+	}()
+	time.Sleep(100 * time.Millisecond) // until it waits; the error is the same if it does not yet
+	_, err = tx.Exec(c.payment("other-0"))
+	require.ErrorContains(c.t, err, "1213")
+	require.NoError(c.t, <-waited)
+}
