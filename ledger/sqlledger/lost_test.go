@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/ledger/ledgertest"
 	"github.com/sallyport-dev/sallyport/ledger/sqlledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
@@ -69,6 +71,28 @@ func TestUnitEndedByItsRun(t *testing.T) {
 			require.Equal(t, name != "roll back", c.count(row.Claim) == 1, name)
 		}
 	})
+}
+
+// TestUnitWhoseCommitIsBusy has a reader in the way of the commit, on a rollback journal and with one connection: whether
+// it was applied can be asked at once.
+func TestUnitWhoseCommitIsBusy(t *testing.T) {
+	e := engines[0]
+	dsn := "file:" + filepath.Join(t.TempDir(), "ledger.db") + "?_pragma=synchronous(FULL)&_pragma=busy_timeout(10)"
+	s, err := sqlledger.New(e.connect(t, dsn), e.dialect, sqlledger.Options{Timeout: time.Second})
+	require.NoError(t, err)
+	require.NoError(t, s.Migrate(t.Context()))
+	p := claimOne(t, s, 1)
+	rows, err := e.connect(t, dsn).Query("SELECT 1 FROM sallyport_proposals UNION ALL SELECT 2 FROM sallyport_proposals")
+	require.NoError(t, err)
+	require.True(t, rows.Next())
+	ctx, unit := s.Unit(t.Context())
+	_, err = sqlledger.Tx(ctx)
+	require.NoError(t, err)
+	err = unit.Finish(t.Context(), ledgertest.NewFinish(p, p.CreatedAt))
+	require.ErrorIs(t, err, ledger.ErrUncommitted)
+	require.NotErrorIs(t, err, context.DeadlineExceeded, "nobody waits for the unit's own connection")
+	require.NoError(t, rows.Close())
+	require.NoError(t, s.Finish(t.Context(), ledgertest.NewFinish(p, p.CreatedAt)))
 }
 
 // interrupted makes sure that a run is on record as begun, and as nothing else.

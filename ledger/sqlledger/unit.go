@@ -175,12 +175,16 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 	u.mu.Lock()
 	u.ended = true
 	u.mu.Unlock()
-	defer func() { _ = u.conn.Close() }()
-	if err := u.tx.Commit(); err != nil {
+	err = u.tx.Commit()
+	if err != nil {
 		s.db.Abandon(u.conn)
-		if err := s.db.Settle(ctx, c, err); err != nil {
-			return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
-		}
+	}
+	_ = u.conn.Close() // it may be the only one by which can be asked
+	if err == nil {
+		return nil
+	}
+	if err := s.db.Settle(ctx, c, err); err != nil {
+		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
 	}
 	return nil
 }
