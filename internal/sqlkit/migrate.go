@@ -33,20 +33,22 @@ func (k *DB) Migrate(ctx context.Context) error {
 	}
 }
 
-// migrate holds a lock for as long as it takes. PostgreSQL and SQLite do it all in one transaction. MySQL ends a
-// transaction at every such statement, so each of them does nothing where it was applied before.
+// migrate holds a lock for as long as it takes. PostgreSQL and SQLite do it all in one transaction, on PostgreSQL of READ
+// COMMITTED: another one would not see what was made while it waited for the lock. MySQL ends a transaction at every
+// such statement, so each of them does nothing where it was applied before; what comes last is committed, since
+// connections may have autocommit off.
 func (k *DB) migrate(ctx context.Context) (err error) {
 	conn, err := k.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	begin, commit, rollback := "BEGIN", "COMMIT", "ROLLBACK"
+	begin := "BEGIN ISOLATION LEVEL READ COMMITTED"
 	switch k.Dialect {
 	case SQLite:
 		begin = "BEGIN IMMEDIATE"
 	case MySQL:
-		begin, commit, rollback = "DO 0", "DO 0", "DO 0"
+		begin = "DO 0"
 		var locked sql.NullInt64
 		if err := conn.GetContext(ctx, &locked, "SELECT GET_LOCK(?, 60)", k.lockName()); err != nil {
 			return err
@@ -64,10 +66,10 @@ func (k *DB) migrate(ctx context.Context) (err error) {
 		return err
 	}
 	if err = k.upgrade(ctx, conn); err == nil {
-		_, err = conn.ExecContext(ctx, commit)
+		_, err = conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		if _, e := conn.ExecContext(context.WithoutCancel(ctx), rollback); e != nil && k.Dialect != SQLite {
+		if _, e := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); e != nil && k.Dialect != SQLite {
 			Discard(conn)
 		}
 	}

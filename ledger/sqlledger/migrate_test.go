@@ -26,27 +26,53 @@ func TestMigrateAgain(t *testing.T) {
 	})
 }
 
+// TestMigrateConcurrently has several processes make the tables at once, also where the default isolation is another one.
 func TestMigrateConcurrently(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		s := e.open(t)
-		for _, table := range tables {
-			_, err := s.exec("DROP TABLE IF EXISTS {" + table + "}")
+		direct := s.dsn
+		for _, setting := range map[sqlledger.Dialect][]string{
+			sqlledger.SQLite:     {"_txlock=immediate"},
+			sqlledger.PostgreSQL: {"application_name=a", "default_transaction_isolation=repeatable%20read", "default_transaction_isolation=serializable"},
+			sqlledger.MySQL:      {"autocommit=1", "tx_isolation=%27SERIALIZABLE%27"},
+		}[e.dialect] {
+			s.unmake(t)
+			s.dsn = with(setting)(direct)
+			const n = 6
+			errs := make([]error, n)
+			var wg sync.WaitGroup
+			for i := range n {
+				other := e.twin(t, s, nil)
+				wg.Go(func() { errs[i] = other.Migrate(context.WithoutCancel(t.Context())) })
+			}
+			wg.Wait()
+			for _, err := range errs {
+				require.NoError(t, err, setting)
+			}
+			_, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", 1))
 			require.NoError(t, err)
 		}
-		const n = 6
-		errs := make([]error, n)
-		var wg sync.WaitGroup
-		for i := range n {
-			other := e.twin(t, s, nil)
-			wg.Go(func() { errs[i] = other.Migrate(context.WithoutCancel(t.Context())) })
-		}
-		wg.Wait()
-		for _, err := range errs {
-			require.NoError(t, err)
-		}
-		_, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", 1))
-		require.NoError(t, err)
 	})
+}
+
+// unmake removes the tables.
+func (s *store) unmake(t *testing.T) {
+	for _, table := range tables {
+		_, err := s.exec("DROP TABLE IF EXISTS {" + table + "}")
+		require.NoError(t, err)
+	}
+}
+
+// TestMigrateCommits makes the tables by a connection that commits nothing by itself.
+func TestMigrateCommits(t *testing.T) {
+	e := engines[5]
+	s := e.open(t)
+	s.unmake(t)
+	direct := s.dsn
+	s.dsn = with("autocommit=0")(direct)
+	require.NoError(t, e.twin(t, s, nil).Migrate(t.Context()))
+	_, err := s.Check(t.Context())
+	require.NoError(t, err, "the version is there for others")
 }
 
 func TestMigrateRefuses(t *testing.T) {
