@@ -43,6 +43,27 @@ func TestRecords(t *testing.T) {
 	require.Equal(t, 3, seen, "whoever has seen enough stops")
 }
 
+// TestRecordsOfAWindow has a page that is not full because of the window and not because there are no more.
+func TestRecordsOfAWindow(t *testing.T) {
+	book := new(ledger.Memory)
+	for i := range 9 {
+		r := ledgertest.NewEntry("shop", i+1).Record
+		if i%4 == 0 {
+			r.Event = ledger.EventRefused
+		}
+		require.NoError(t, book.Append(t.Context(), r))
+	}
+	for _, q := range []ledger.AuditQuery{{}, {Window: 2}, {Window: 2, Limit: 1}, {Window: 2, Newest: true}} {
+		q.Scope, q.Event = "shop", ledger.EventRefused
+		seen := 0
+		for _, err := range ledger.Records(t.Context(), book, q) {
+			require.NoError(t, err)
+			seen++
+		}
+		require.Equal(t, 3, seen, "an export has every record, whatever the window: %+v", q)
+	}
+}
+
 func TestRecordsEndWithAnError(t *testing.T) {
 	book := ledgertest.NewFaulty(new(ledger.Memory))
 	for i := range 4 {
