@@ -130,6 +130,9 @@ func keepsEverything(t tb, d authz.Directory) {
 		require.Equal(t, &a, actor(got, a.ID), "actor %s", a.ID)
 	}
 	require.Nil(t, actor(got, "nobody"), "who is unknown is left out")
+	bare := authz.Actor{ID: "bare", Kind: authz.Model, Grants: []authz.Grant{{Tool: "x", Effect: authz.Allow, Standing: &authz.Standing{ID: "grant-1"}}}}
+	set(t, d, there, authz.Facts{Actors: []authz.Actor{bare}})
+	require.Equal(t, &bare, actor(facts(t, d, there, "bare"), "bare"), "fields that are not set")
 	allSet(t, reflect.ValueOf(want), "Facts")
 }
 

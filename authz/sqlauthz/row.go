@@ -162,7 +162,9 @@ func (r *grantRow) decode() (authz.Grant, error) {
 			Since: sqlkit.Instant(r.Since), Until: sqlkit.Instant(r.Until), Uses: int(r.Uses),
 			Definition: d.Text("definition", r.Definition), AskOnly: d.Flag("ask_only", r.AskOnly), Seal: d.Text("seal", r.Seal),
 		}
-		name(d, "below", &g.Standing.Below, d.Text("below", r.Below))
+		if r.Below != "" { // no path, which covers nothing
+			name(d, "below", &g.Standing.Below, d.Text("below", r.Below))
+		}
 	}
 	return g, d.Err
 }
