@@ -141,30 +141,61 @@ func (k *DB) try(waiting, limit context.Context, work func(context.Context, *sql
 	if err != nil {
 		return &Failure{Again, err}
 	}
-	defer func() { _ = conn.Close() }()
-	if err := waiting.Err(); err != nil {
-		return &Failure{Again, err}
-	}
-	tx, err := conn.BeginTxx(limit, &k.Tx)
-	if err != nil {
-		return &Failure{Again, err}
-	}
-	if err := work(limit, tx); err != nil {
-		if e := tx.Rollback(); e != nil && !errors.Is(e, sql.ErrTxDone) {
-			Discard(conn)
+	if err = waiting.Err(); err == nil {
+		var tx *sqlx.Tx
+		if tx, err = conn.BeginTxx(limit, &k.Tx); err == nil {
+			return k.within(limit, conn, tx, work)
 		}
+	}
+	_ = conn.Close()
+	return &Failure{Again, err}
+}
+
+// within runs work in a transaction that has begun.
+func (k *DB) within(limit context.Context, conn *sqlx.Conn, tx *sqlx.Tx, work func(context.Context, *sqlx.Tx) error) error {
+	done := false
+	defer func() {
+		if !done { // also where work panics
+			_ = k.Leave(limit, conn, tx.Rollback)
+		}
+	}()
+	if err := work(limit, tx); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		k.Abandon(conn)
+	done = true
+	if err := k.Leave(limit, conn, tx.Commit); err != nil {
 		return &Failure{Doubtful, err}
 	}
 	return nil
 }
 
-// Abandon makes sure that a transaction whose commit failed does not live on in the pool. SQLite keeps it open
+// Leave ends a transaction and gives its connection back. It waits until limit at the latest: not every driver gives
+// up a commit or a rollback that a server does not answer. The connection of such a one comes back when it has failed.
+func (k *DB) Leave(limit context.Context, conn *sqlx.Conn, end func() error) error {
+	leave := func() error {
+		err := end()
+		if err != nil && !errors.Is(err, sql.ErrTxDone) {
+			k.abandon(conn)
+		}
+		_ = conn.Close()
+		return err
+	}
+	if k.Dialect == SQLite {
+		return leave() // there is no server
+	}
+	left := make(chan error, 1)
+	go func() { left <- leave() }()
+	select {
+	case err := <-left:
+		return err
+	case <-limit.Done():
+		return limit.Err()
+	}
+}
+
+// abandon makes sure that a transaction whose end failed does not live on in the pool. SQLite keeps it open
 // if the commit was busy; it is rolled back there, since closing the connection would end a database in memory.
-func (k *DB) Abandon(conn *sqlx.Conn) {
+func (k *DB) abandon(conn *sqlx.Conn) {
 	if k.Dialect != SQLite {
 		Discard(conn)
 		return

@@ -26,6 +26,7 @@ const (
 	before     // the connection breaks, and the message never reaches the server
 	after      // the message reaches the server, and its answer is lost
 	late       // the connection breaks, and the message reaches the server a while later
+	stall      // nothing breaks, and the message is not answered until the proxy heals
 )
 
 // proxy stands between a client and a server and cuts connections at messages that a test chooses.
@@ -35,14 +36,18 @@ type proxy struct {
 	choose   atomic.Pointer[func(message []byte) cut]
 	cuts     atomic.Int64
 	open     sync.WaitGroup
+	healed   chan struct{}
+	heal     func()
 }
 
 func newProxy(t *testing.T, server string) *proxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{listener: l, server: server}
+	p := &proxy{listener: l, server: server, healed: make(chan struct{})}
+	p.heal = sync.OnceFunc(func() { close(p.healed) })
 	p.open.Go(p.accept)
 	t.Cleanup(func() {
+		p.heal()
 		_ = l.Close()
 		p.open.Wait()
 	})
@@ -99,6 +104,10 @@ func (p *proxy) forward(client, server net.Conn, lost *atomic.Bool) {
 		}
 		switch what {
 		case before:
+			_ = client.Close()
+			return
+		case stall:
+			<-p.healed
 			_ = client.Close()
 			return
 		case late:

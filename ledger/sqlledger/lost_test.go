@@ -1,6 +1,7 @@
 package sqlledger_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -93,6 +94,63 @@ func TestUnitWhoseCommitIsBusy(t *testing.T) {
 	require.NotErrorIs(t, err, context.DeadlineExceeded, "nobody waits for the unit's own connection")
 	require.NoError(t, rows.Close())
 	require.NoError(t, s.Finish(t.Context(), ledgertest.NewFinish(p, p.CreatedAt)))
+}
+
+// TestEndIsNotAnswered leaves a commit and a rollback without an answer, and the connection open: nobody waits longer than
+// the timeout, once more to clear it up, and nobody is told what is not known.
+func TestEndIsNotAnswered(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		if e.dialect == sqlledger.SQLite {
+			t.Skip("there is no network between")
+		}
+		s := e.open(t)
+		far, p := e.through(t, s)
+		in := func(what string, do func() error) error {
+			answer := make(chan error, 1)
+			go func() { answer <- do() }()
+			select {
+			case err := <-answer:
+				return err
+			case <-time.After(20 * time.Second): // of timeouts of a second
+				p.heal()
+				require.Fail(t, "it waits for ever", what)
+				return <-answer
+			}
+		}
+		row, err := s.Propose(t.Context(), ledgertest.NewEntry("shop", 1))
+		require.NoError(t, err)
+		p.once(stall)
+		err = in("a claim", func() error {
+			_, err := far.Claim(context.Background(), ledgertest.NewClaim(row, "claim-1", row.CreatedAt))
+			return err
+		})
+		require.ErrorIs(t, err, sqlledger.ErrInDoubt)
+
+		ran := claimOne(t, s, 2)
+		ctx, unit := far.Unit(context.Background())
+		_, err = sqlledger.Tx(ctx)
+		require.NoError(t, err)
+		p.once(stall)
+		err = in("a unit", func() error { return unit.Finish(context.Background(), ledgertest.NewFinish(ran, ran.CreatedAt)) })
+		require.ErrorIs(t, err, ledger.ErrUncommitted)
+
+		ctx, unit = far.Unit(context.Background())
+		_, err = sqlledger.Tx(ctx)
+		require.NoError(t, err)
+		p.arm(func(m []byte) cut {
+			if bytes.Contains(bytes.ToLower(m), []byte("rollback")) {
+				return stall
+			}
+			return pass
+		})
+		require.NoError(t, in("a run that failed", func() error { unit.Undo(); return nil }))
+		p.arm(nil)
+		p.heal()
+		require.Zero(t, s.holds(t, row, "claim-1", sqlledger.ErrInDoubt), "it had not happened")
+		f := ledgertest.NewFinish(ran, ran.CreatedAt)
+		f.Outcome = ledger.Failed
+		require.NoError(t, s.Finish(t.Context(), f), "nor had this")
+	})
 }
 
 // interrupted makes sure that a run is on record as begun, and as nothing else.

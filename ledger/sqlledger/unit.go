@@ -175,16 +175,10 @@ func (u *unit) commit(ctx context.Context, record *recordRow, work func(context.
 	u.mu.Lock()
 	u.ended = true
 	u.mu.Unlock()
-	err = u.tx.Commit()
-	if err != nil {
-		s.db.Abandon(u.conn)
-	}
-	_ = u.conn.Close() // it may be the only one by which can be asked
-	if err == nil {
-		return nil
-	}
-	if err := s.db.Settle(ctx, c, err); err != nil {
-		return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
+	if err := s.db.Leave(limit, u.conn, u.tx.Commit); err != nil {
+		if err := s.db.Settle(ctx, c, err); err != nil {
+			return fmt.Errorf("%w: %w", ledger.ErrUncommitted, err)
+		}
 	}
 	return nil
 }
@@ -212,10 +206,9 @@ func (u *unit) Undo() {
 	if u.tx == nil {
 		return
 	}
-	if err := u.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-		sqlkit.Discard(u.conn)
-	}
-	_ = u.conn.Close()
+	limit, cancel := u.store.db.Own(context.Background())
+	defer cancel()
+	_ = u.store.db.Leave(limit, u.conn, u.tx.Rollback)
 }
 
 var _ ledger.Transactor = (*Store)(nil)
