@@ -118,7 +118,7 @@ func (d *Directory) Migrate(ctx context.Context) error { return d.db.Migrate(ctx
 
 // snapshot is the latest facts of a scope that this process has read.
 type snapshot struct {
-	mu    sync.Mutex // while they are read
+	turn  chan struct{} // holds one while they are read
 	mark  mark
 	facts *authz.Facts
 }
@@ -143,8 +143,12 @@ func (d *Directory) Facts(ctx context.Context, scope authz.Scope, _ []authz.ID) 
 		return nil, fmt.Errorf("sqlauthz: read the version of the facts: %w", err)
 	}
 	s := d.snapshot(scope)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("sqlauthz: wait for the facts: %w", ctx.Err())
+	}
+	defer func() { <-s.turn }()
 	if s.facts != nil && s.mark == now {
 		return s.facts, nil
 	}
@@ -164,7 +168,7 @@ func (d *Directory) snapshot(scope authz.Scope) *snapshot {
 	defer d.mu.Unlock()
 	s := d.scopes[scope]
 	if s == nil {
-		s = new(snapshot)
+		s = &snapshot{turn: make(chan struct{}, 1)}
 		d.scopes[scope] = s
 	}
 	return s
