@@ -37,6 +37,7 @@ var engines = []engine{
 	{"mariadb", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", ""},
 	{"mariadb, interpolateParams", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "interpolateParams=true"},
 	{"mariadb, clientFoundRows", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "clientFoundRows=true"},
+	{"mariadb, serializable", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "tx_isolation=%27SERIALIZABLE%27"},
 }
 
 // directory is a Directory whose rows a test can change by hand.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -191,6 +192,31 @@ func TestSchema(t *testing.T) {
 		require.NoError(t, d.Migrate(t.Context()), "there is nothing left to do")
 		set(t, d, "shop", authztest.Full())
 	})
+}
+
+// TestASchemaOfItsOwn keeps the tables in one.
+func TestASchemaOfItsOwn(t *testing.T) {
+	for _, e := range engines[1:] {
+		if e.setting == "" {
+			t.Run(e.name, func(t *testing.T) {
+				db := e.connect(t, e.address(t))
+				name := fmt.Sprintf("people%d", os.Getpid())
+				_, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name)
+				require.NoError(t, err)
+				t.Cleanup(func() {
+					_, err := db.ExecContext(context.Background(), "DROP SCHEMA "+name+map[string]string{"pgx": " CASCADE"}[e.driver])
+					require.NoError(t, err)
+				})
+				d, err := sqlauthz.New(db, e.dialect, sqlauthz.Options{Prefix: name + ".sp_"})
+				require.NoError(t, err)
+				require.NoError(t, d.Migrate(t.Context()))
+				set(t, d, "shop", authztest.Full())
+				require.NoError(t, d.Edit(t.Context(), "shop", func(f *authz.Facts) error { f.Actors[1].Name = "Another"; return nil }))
+				require.Equal(t, "Another", facts(t, d, "shop").Actors[1].Name)
+				require.Equal(t, authztest.Full().Actors[1].Grants, facts(t, d, "shop").Actors[1].Grants)
+			})
+		}
+	}
 }
 
 func TestMigrateConcurrently(t *testing.T) {

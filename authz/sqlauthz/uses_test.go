@@ -241,7 +241,7 @@ func TestGrantsByHand(t *testing.T) {
 		require.NoError(t, err, "as it was given it serves")
 		require.Equal(t, 1, lines(t, effects))
 		for _, change := range []string{
-			"standing_id = 'grant-2'", "given_by = 'bot'", "begins_at = begins_at - 1", "ends_at = ends_at + 1", "uses = 4", "uses = 0", "below = '/notes'",
+			"standing_id = 'grant-2'", "given_by = 'bot'", "begins_at = begins_at - 1", "ends_at = ends_at + 1", "uses = 4", "uses = 0", "below = '/notes'", "below = ''", "tool = 'read'",
 			"definition = 'x'", "ask_only = 1", "seal = ''", "seal = 'k1.x'", "actor = 'bot2'", "ends_at = 9000000000000000",
 		} {
 			d.staffedAgain(t, o)

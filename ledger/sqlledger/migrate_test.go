@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -144,22 +145,74 @@ func TestSchemaByHand(t *testing.T) {
 				require.NoError(t, err)
 			})
 		}
-		statements, err := sqlledger.Schema(e.dialect, o)
-		require.NoError(t, err)
-		triggers, err := sqlledger.InsertOnly(e.dialect, o)
-		require.NoError(t, err)
-		for _, q := range append(statements, triggers...) {
-			_, err := db.ExecContext(t.Context(), q)
-			require.NoError(t, err, q)
+		apply := func(statements []string, err error) {
+			require.NoError(t, err)
+			for _, q := range statements {
+				_, err := db.ExecContext(t.Context(), q)
+				require.NoError(t, err, q)
+			}
 		}
+		apply(sqlledger.Schema(e.dialect, o))
 		s, err := sqlledger.New(db, e.dialect, o)
 		require.NoError(t, err)
 		warnings, err := s.Check(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, warnings)
 		require.NoError(t, s.Migrate(t.Context()), "there is nothing left to do")
-		claimOne(t, s, 1)
+		everyStatement(t, s)
+		apply(sqlledger.InsertOnly(e.dialect, o))
+		claimOne(t, s, 9)
 	})
+}
+
+// everyStatement has a store run each of its statements.
+func everyStatement(t *testing.T, s *sqlledger.Store) {
+	ctx, later := t.Context(), ledgertest.At(time.Hour)
+	p := claimOne(t, s, 1)
+	unitCtx, unit := s.Unit(ctx)
+	_, err := sqlledger.Tx(unitCtx)
+	require.NoError(t, err)
+	require.NoError(t, unit.Finish(ctx, ledgertest.NewFinish(p, p.CreatedAt)))
+	require.NoError(t, s.Verify(ctx, ledgertest.NewVerification(p, later)))
+	e := ledgertest.NewEntry("shop", 2)
+	e.Limits = ledger.Limits{Session: 9, Principal: 9, Scope: 9}
+	p, err = s.Propose(ctx, e)
+	require.NoError(t, err)
+	p, err = s.Revise(ctx, ledgertest.NewRevision(p, 3, p.CreatedAt))
+	require.NoError(t, err)
+	_, err = s.Dismiss(ctx, ledgertest.NewDismissal(p, later))
+	require.NoError(t, err)
+	p, err = s.Propose(ctx, ledgertest.NewEntry("shop", 4))
+	require.NoError(t, err)
+	c := ledgertest.NewClaim(p, "claim-4", p.CreatedAt)
+	c.Use = &ledger.Use{Grant: "grant-1", Limit: 1, Until: later}
+	_, err = s.Claim(ctx, c)
+	require.NoError(t, err)
+	require.NoError(t, s.Append(ctx, ledgertest.NewEntry("shop", 5).Record))
+
+	due, err := s.Due(ctx, later, 9)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	tally, err := s.Tally(ctx, ledger.TallyQuery{Scope: "shop", At: later})
+	require.NoError(t, err)
+	require.Len(t, tally, 1)
+	for q, want := range map[*ledger.Query]int{
+		{}: 4, {Text: "w42"}: 4, {Window: 2}: 2, {States: []ledger.State{ledger.StateProposed}, At: later}: 0, {States: []ledger.State{ledger.StateDismissed}}: 2,
+	} {
+		q.Scope = "shop"
+		list, err := s.Proposals(ctx, *q)
+		require.NoError(t, err)
+		require.Len(t, list, want, "%+v", q)
+	}
+	for q, want := range map[*ledger.AuditQuery]int{{}: 11, {Text: "w42"}: 11, {Window: 2}: 2, {Proposal: p.ID}: 2} {
+		q.Scope = "shop"
+		list, err := s.Audit(ctx, *q)
+		require.NoError(t, err)
+		require.Len(t, list, want, "%+v", q)
+	}
+	gone, err := s.Purge(ctx, ledger.Purge{Scope: "shop", Before: later, Record: e.Record})
+	require.NoError(t, err)
+	require.Equal(t, ledger.Purged{Proposals: 3, Records: 9}, gone)
 }
 
 // claimOne proposes and claims the nth proposal of the shop.
