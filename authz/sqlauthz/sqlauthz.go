@@ -125,8 +125,8 @@ type snapshot struct {
 
 // mark tells one state of a scope from every other: edits change both, and a person who edits by hand the version.
 type mark struct {
-	Version int64
-	Attempt string
+	Version int64  `db:"version"`
+	Attempt string `db:"attempt"`
 }
 
 // Facts implements [authz.Source]. It returns the facts of every actor of the scope.

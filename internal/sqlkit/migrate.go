@@ -121,8 +121,8 @@ func (k *DB) upgrade(ctx context.Context, conn *sqlx.Conn) error {
 
 // Meta is what the database says about the tables of a schema.
 type Meta struct {
-	Version     int
-	Environment string
+	Version     int    `db:"version"`
+	Environment string `db:"environment"`
 }
 
 // Recorded reads it, and refuses what this program must not touch.

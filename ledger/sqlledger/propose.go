@@ -168,7 +168,10 @@ func (s *Store) insert(ctx context.Context, tx *sqlx.Tx, c *sqlkit.Change, n *su
 func (s *Store) checkLimits(ctx context.Context, tx *sqlx.Tx, n *successor) error {
 	at := n.row.CreatedAt
 	if n.limits.Session > 0 || n.limits.Principal > 0 {
-		var open struct{ Principal, Talks int }
+		var open struct {
+			Principal int `db:"principal"`
+			Talks     int `db:"talks"`
+		}
 		if err := tx.GetContext(ctx, &open, s.sql.countParty, n.talk, n.party, at); err != nil {
 			return err
 		}
