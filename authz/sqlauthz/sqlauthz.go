@@ -17,6 +17,9 @@
 // Actors are made by [Directory.Edit] alone: a row keeps a digest of its scope, id and kind, and one of them changed by
 // hand is such an error, as is an actor inserted without it. The digest has no key and stops slips, not a forger.
 //
+// A scope, an id, a tool or a seal of more than 255 bytes is refused with [authz.ErrFacts], as is any other text or list of
+// 16 MiB.
+//
 // The package imports no driver, sets nothing outside of itself, and keeps no prepared statement and no state of a
 // session, so that it works through connection poolers and in every mode of a driver. It is tested with
 // modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB; MySQL itself is not tested.

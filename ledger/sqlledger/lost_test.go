@@ -74,6 +74,21 @@ func TestUnitEndedByItsRun(t *testing.T) {
 	})
 }
 
+// TestUnitInMemory: the end of a transaction that is gone does not end a database in memory.
+func TestUnitInMemory(t *testing.T) {
+	db := engines[0].connect(t, ":memory:?_pragma=busy_timeout(5000)")
+	s, err := sqlledger.New(db, sqlledger.SQLite, sqlledger.Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Migrate(t.Context()))
+	c := openTill(t, &store{Store: s, db: db, dialect: sqlledger.SQLite, prefix: "sallyport_"}, s)
+	ctx, unit := s.Unit(t.Context())
+	tx, err := sqlledger.Tx(ctx)
+	require.NoError(t, err)
+	c.loses(ctx, tx)
+	unit.Undo()
+	claimOne(t, s, 1)
+}
+
 // TestUnitWhoseCommitIsBusy has a reader in the way of the commit, on a rollback journal and with one connection: whether
 // it was applied can be asked at once.
 func TestUnitWhoseCommitIsBusy(t *testing.T) {

@@ -16,6 +16,11 @@
 // ledger records how the run ended: what it wrote, the record and the outcome are committed together, or not at
 // all. [Store.Purge] removes what retention no longer asks for, and [ledger.Records] streams the audit trail.
 //
+// Text is kept byte for byte, or refused before anything begins: what is compared (ids, names, versions, a run, an
+// origin, a conversation) with more than 255 bytes, any other with 16 MiB. A text with U+0000, or with bytes that are not
+// UTF-8, is kept quoted, with escapes for all but ASCII; that is what counts for its length, and what a search for text
+// looks through.
+//
 // The package imports no driver, sets nothing outside of itself, keeps no prepared statement and no state of a
 // session, so that it works through connection poolers and in every mode of a driver. It is tested with
 // modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB. MySQL itself is not
