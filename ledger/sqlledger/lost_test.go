@@ -203,8 +203,8 @@ func (c *till) loses(ctx context.Context, tx *sql.Tx) {
 	}
 }
 
-// deadlock has another transaction want what this one has, and the other way round. The server ends the one that has
-// changed less.
+// deadlock has another transaction want what this one has, and the other way round. Whichever waits first, the server
+// ends the one that has changed less.
 func (c *till) deadlock(ctx context.Context, tx *sql.Tx) {
 	other, err := c.s.db.BeginTx(ctx, nil)
 	require.NoError(c.t, err)
@@ -220,7 +220,6 @@ func (c *till) deadlock(ctx context.Context, tx *sql.Tx) {
 		_, err := other.Exec(c.payment("mine"))
 		waited <- err
 	}()
-	time.Sleep(100 * time.Millisecond) // until it waits; the error is the same if it does not yet
 	_, err = tx.Exec(c.payment("other-0"))
 	require.ErrorContains(c.t, err, "1213")
 	require.NoError(c.t, <-waited)
