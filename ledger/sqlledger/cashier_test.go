@@ -31,6 +31,8 @@ type cashier struct {
 	paid  string // the file
 	clock *atomic.Int64
 	step  func() // around the effect; where a process may die
+
+	effect func(context.Context, registry.Current) error
 }
 
 var tina, olga, eve = authz.LoggedIn("tina"), authz.LoggedIn("olga"), authz.LoggedIn("eve")
@@ -44,6 +46,7 @@ type refund struct {
 // newCashier needs no test, so that a child process has one too. All cashiers have the same keys, people and clock.
 func newCashier(book ledger.Store, paid string) (*cashier, error) {
 	cashier := &cashier{paid: paid, clock: new(atomic.Int64), step: func() {}}
+	cashier.effect = func(_ context.Context, call registry.Current) error { return appendLine(paid, call.Proposal+" "+call.Claim) }
 	cashier.clock.Store(ledgertest.At(0).UnixMicro())
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a secret of at least 32 bytes....")})
 	if err != nil {
@@ -62,7 +65,7 @@ func newCashier(book ledger.Store, paid string) (*cashier, error) {
 				return "", errors.New("no call")
 			}
 			cashier.step()
-			err := appendLine(paid, call.Proposal+" "+call.Claim)
+			err := cashier.effect(ctx, call)
 			cashier.step()
 			return "done", err
 		})

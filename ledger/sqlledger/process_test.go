@@ -50,7 +50,8 @@ func cashierChild(task string) error {
 	if err != nil {
 		return err
 	}
-	if job == "pay" {
+	alone := job == "pay" || job == "share"
+	if alone {
 		connector, err := e.server(field[2])
 		if err != nil {
 			return err
@@ -70,7 +71,17 @@ func cashierChild(task string) error {
 		return err
 	}
 	ctx := context.Background()
-	if job == "pay" {
+	if job == "share" {
+		cashier.effect = func(ctx context.Context, call registry.Current) error {
+			tx, err := sqlledger.Tx(ctx)
+			if err == nil {
+				step()
+				_, err = tx.ExecContext(ctx, "INSERT INTO "+field[3]+"uses_payments (claim, cents) VALUES ('"+call.Claim+"', 1)")
+			}
+			return err
+		}
+	}
+	if alone {
 		cashier.step = step
 		p, err := cashier.propose(ctx, at)
 		if err == nil {
@@ -201,6 +212,37 @@ func TestKillAtEveryStep(t *testing.T) {
 		require.Positive(t, late)
 		require.Greater(t, interrupted, lost, "killed after the effect")
 		require.Positive(t, lost, "killed after the claim and before the effect")
+	})
+}
+
+// TestKillInASharedTransaction kills a process at the same steps of a run that writes in the ledger's transaction: what it
+// wrote is there if the outcome is, and not otherwise.
+func TestKillInASharedTransaction(t *testing.T) {
+	atOnce(t, func(t *testing.T, e engine) {
+		s := e.open(t)
+		c := openTill(t, s, s.Store)
+		for k := 1; ; k++ {
+			child := e.start(t, s, "share", "", k)
+			word := child.says()
+			if word == "done" {
+				require.NoError(t, child.Wait())
+				break
+			}
+			require.Equal(t, "here", word)
+			child.kill(t)
+		}
+		list, err := s.Proposals(t.Context(), ledger.Query{Scope: "shop"})
+		require.NoError(t, err)
+		outcomes := map[ledger.Outcome]int{}
+		for _, p := range list {
+			if p.Decision == ledger.Claimed {
+				outcomes[p.Outcome]++
+				require.Equal(t, p.Outcome == ledger.Succeeded, c.count(p.Claim) == 1, "%s", p.Outcome)
+			}
+		}
+		require.Equal(t, 1, outcomes[ledger.Succeeded], "the one that was not killed: %v", outcomes)
+		require.Greater(t, outcomes[ledger.Running], 5, "killed after the claim: %v", outcomes)
+		require.Equal(t, 1, c.paid())
 	})
 }
 
