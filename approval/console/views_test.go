@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sallyport-dev/sallyport/authz"
+	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
 )
@@ -285,6 +288,7 @@ func TestAuditAndExports(t *testing.T) {
 	}
 	for i, text := range hostile {
 		cell := rows[i+1][column]
+		text = strings.NewReplacer("\t=", "\t'=", "\r=", "\r'=", "\n=", "\n'=").Replace(text)
 		want := "'" + strings.ReplaceAll(text, "\r", "\n") // a reader of CSV takes \r\n for \n only, but writes none
 		if text[0] == '"' || text[0] == 'a' {
 			want = text
@@ -344,4 +348,28 @@ func TestAnExportThatBreaksOff(t *testing.T) {
 	require.Contains(t, s.do("olga", "GET", "/audit.ndjson", nil, 200).Body.String(), `"whole":false`)
 	book.after = 0
 	s.refused("olga", "GET", "/audit.ndjson?since=x", nil, 400, "malformed")
+}
+
+// A name that is not UTF-8, as a host may take one from elsewhere, breaks off no view and no export.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	s := open(t, nil)
+	session, err := authz.NewSession(scope, "assistant", authz.For(authz.LoggedIn("ann")))
+	require.NoError(t, err)
+	session = session.WithRun("run\xff").WithOrigin("origin\xff").WithConversation("talk\xff")
+	a := s.gate.Load().Call(t.Context(), session, chattools.Call{Name: "refund", Arguments: []byte(`{"order":"a1","cents":3}`)})
+	require.Equal(t, chattools.NeedsApproval, a.Status)
+	id := s.propose("refund", "a1", 4)
+	s.pass(2 * time.Minute)
+	for _, path := range []string{"/proposals", "/proposals/" + a.Proposal, "/audit", "/audit.csv", "/audit.ndjson"} {
+		body := s.do("olga", "GET", path, nil, 200).Body.String()
+		want := "run\uFFFD"
+		if path == "/audit.csv" {
+			want = `run\xff` // where what cannot be seen is escaped
+		}
+		require.Contains(t, body, want, path)
+		require.True(t, utf8.ValidString(body), path)
+	}
+	lines := strings.Split(strings.TrimSpace(s.do("olga", "GET", "/audit.ndjson", nil, 200).Body.String()), "\n")
+	require.Contains(t, lines[len(lines)-1], `"whole":true`)
+	require.Contains(t, strings.Join(lines, ""), id)
 }

@@ -66,9 +66,13 @@ func Fail(w http.ResponseWriter, _ *web.Request, p *web.Problem) {
 	write(w, p.Status, "application/problem+json", p)
 }
 
+// asJSON is how answers and exports are written. A name that a host took from elsewhere need not be UTF-8, and one
+// such row must not hide all others: what has no form in JSON becomes U+FFFD.
+var asJSON = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+
 // write writes JSON. A client that has gone gets nothing, and nobody is left to tell.
 func write(w http.ResponseWriter, status int, media string, v any) {
-	text, err := jsonv2.Marshal(v, jsonv2.Deterministic(true))
+	text, err := jsonv2.Marshal(v, asJSON)
 	if err != nil {
 		status, media = http.StatusInternalServerError, "application/problem+json"
 		text, _ = jsonv2.Marshal(web.NewProblem(ledger.RunFailed, "The answer has no JSON form."))

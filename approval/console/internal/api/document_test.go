@@ -68,12 +68,19 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 	}
 }
 
-// A text that a spreadsheet could take for a formula begins with an apostrophe, and any other stays as it is.
+// What a spreadsheet could take for a formula has an apostrophe before it, also where one that does not go by commas
+// would begin a cell; what cannot be seen is escaped; and any other text stays as it is.
 func TestNeutral(t *testing.T) {
-	for _, text := range []string{"=1", "+1", "-1", "@a", "\tx", "\rx", "\nx", " =1", "\u00a0=1", "\ufeff=1", "|a", "%a", "＝1", "＠a"} {
+	for _, text := range []string{"=1", "+1", "-1", "@a", "\tx", "\rx", "\nx", "\t\t", " =1", "|a", "%a", "＝1", "＠a"} {
 		require.Equal(t, "'"+text, neutral(text))
 	}
-	for _, text := range []string{"", " ", "a=1", "1-1", "'=1", `{"a":1}`, "/orders/W42"} {
+	for _, text := range []string{"", " ", "a=1", "1-1", "'=1", `{"a":1}`, "/orders/W42", `"=1`, "a;b", "a\nb\r\n\tc", `\n \\ \u202e`, "ÿ日🙂"} {
 		require.Equal(t, text, neutral(text))
+	}
+	for text, want := range map[string]string{
+		"x;=1": "x;'=1", "x; =1;+2;": "x;' =1;'+2;", "x\t@a": "x\t'@a", "x\n-1": "x\n'-1", "x\r\n=1": "x\r\n'=1", "\n=1": "'\n'=1", ";;=1": ";;'=1",
+		"a\u202eb\u200b\x00\x1b\xff": `a\u202eb\u200b\u0000\u001b\xff`, "\u00a0=1": `\u00a0=1`, "\ufeff=1": `\ufeff=1`, "{\"a\":\"\u2066\"}": `{"a":"\u2066"}`,
+	} {
+		require.Equal(t, want, neutral(text), "%q", text)
 	}
 }

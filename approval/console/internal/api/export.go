@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/sallyport-dev/sallyport/approval/canon"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
@@ -59,7 +61,7 @@ func export(w http.ResponseWriter, r *web.Request, media, name string, line func
 
 func (a *api) auditNDJSON(w http.ResponseWriter, r *web.Request) error {
 	put := func(v any) error {
-		text, err := jsonv2.Marshal(v, jsonv2.Deterministic(true))
+		text, err := jsonv2.Marshal(v, asJSON)
 		if err == nil {
 			_, err = w.Write(append(text, '\n'))
 		}
@@ -132,16 +134,43 @@ func words[T ~string](list []T) string {
 	return strings.Join(out, " ")
 }
 
-// neutral keeps a spreadsheet from taking a text for a formula: an apostrophe comes before one that begins as a
-// formula does, also behind spaces. See OWASP on CSV injection.
+// escapes undoes what a display form escapes although it can be seen in a cell.
+var escapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t")
+
+// neutral makes a cell of a text: what cannot be seen is escaped as in the display form of parameters, and no
+// spreadsheet takes any of it for a formula. An apostrophe comes before whatever begins as a formula does, also behind
+// spaces, and also behind what a spreadsheet may take for the end of a cell: not every one takes commas. See OWASP on
+// CSV injection.
 func neutral(s string) string {
-	trimmed := strings.TrimLeft(s, " \u00a0\u3000\ufeff")
+	s = canon.Quote(s)
+	s = escapes.Replace(s[1 : len(s)-1])
+	var b strings.Builder
+	if s != "" && strings.ContainsRune("\t\r\n", rune(s[0])) {
+		b.WriteByte('\'')
+	}
+	for begin := true; s != ""; {
+		if begin && formula(s) {
+			b.WriteByte('\'')
+		}
+		n := 1 + strings.IndexAny(s, ";\t\r\n")
+		if begin = n > 0; !begin {
+			n = len(s)
+		}
+		b.WriteString(s[:n])
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// formula reports whether a text begins as a formula does.
+func formula(s string) bool {
+	trimmed := strings.TrimLeft(s, " ")
 	if trimmed == "" {
-		return s
+		return false
 	}
-	switch []rune(trimmed)[0] {
-	case '=', '+', '-', '@', '\t', '\r', '\n', '|', '%', '＝', '＋', '－', '＠':
-		return "'" + s
+	switch []rune(trimmed[:min(len(trimmed), utf8.UTFMax)])[0] {
+	case '=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠':
+		return true
 	}
-	return s
+	return false
 }
