@@ -160,7 +160,7 @@ func (d *Desk) Dismiss(ctx context.Context, scope authz.Scope, proposal string, 
 	}
 	if len(reason) > maxReason {
 		rec.Error = ""
-		return d.reg.Refuse(ctx, rec, &registry.Refusal{Code: ledger.Invalid, Proposal: &p, Err: errors.New("the reason is longer than 4 KiB")})
+		return d.reg.Refuse(ctx, rec, &registry.Refusal{Code: ledger.Invalid, Proposal: &p, Err: registry.Public(errors.New("the reason is longer than 4 KiB"))})
 	}
 	if !v.Dismiss {
 		refusal := v.Refusal

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/approval"
@@ -128,7 +129,8 @@ type Opened struct {
 	Preview    []registry.Difference // before and after, where the action can say
 	NoPreview  error                 // why there is none although the person may approve
 	Last       []Row                 // the last ones of the same action, among the LookSize proposals before it
-	Trail      []ledger.Record       // what happened to it, oldest first; error texts are for operators
+	Trail      []ledger.Record       // what happened to it, the newest TrailSize records, oldest first; error texts are for operators
+	Earlier    bool                  // there may be more before them
 	MayRevise  bool
 	Deciders   []authz.ID // who may approve it; empty unless the person oversees the scope
 	Definition *registry.Action
@@ -167,9 +169,11 @@ func (v *Visit) Open(ctx context.Context, id string) (Opened, error) {
 		return Opened{}, err
 	}
 	out.Last = rowsOf(seen, o.At)
-	if out.Trail, err = v.reg.Ledger().Audit(ctx, ledger.AuditQuery{Scope: v.scope, Proposal: id, Limit: TrailSize}); err != nil {
+	if out.Trail, err = v.reg.Ledger().Audit(ctx, ledger.AuditQuery{Scope: v.scope, Proposal: id, Newest: true, Limit: TrailSize}); err != nil {
 		return Opened{}, unread(err)
 	}
+	slices.Reverse(out.Trail)
+	out.Earlier = len(out.Trail) == TrailSize
 	if !g.Operates {
 		for i := range out.Trail {
 			out.Trail[i].Error = ""

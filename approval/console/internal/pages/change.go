@@ -147,10 +147,10 @@ type confirmation struct {
 
 // change makes a change of directory or settings as the person, once it was confirmed.
 func (p *pages) change(w http.ResponseWriter, r *web.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return web.NewProblem(web.CodeMalformed, "")
+	v, err := form(r)
+	if err != nil {
+		return err
 	}
-	v := r.PostForm
 	name := v.Get("action")
 	e, ok := edits[name]
 	if !ok {

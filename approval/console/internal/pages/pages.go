@@ -11,8 +11,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"html/template"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
@@ -95,6 +97,18 @@ func base(r *web.Request) string { return r.Base + "/" }
 func see(w http.ResponseWriter, r *web.Request, address string) error {
 	http.Redirect(w, r.Request, address, http.StatusSeeOther)
 	return nil
+}
+
+// form reads the form that was sent, whole or not at all: half of one would be another.
+func form(r *web.Request) (url.Values, error) {
+	err := r.ParseForm()
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, err
+	}
+	if err != nil {
+		return nil, web.NewProblem(web.CodeMalformed, "")
+	}
+	return r.PostForm, nil
 }
 
 // asset serves a style sheet, script or picture.

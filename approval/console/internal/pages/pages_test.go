@@ -129,12 +129,18 @@ func says(page string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))), " ")
 }
 
-// ask lets the bot propose a payment for Olga.
-func (s *shop) ask(order string, cents int) string {
+// session is the bot's, for Olga.
+func (s *shop) session() authz.Session {
 	s.t.Helper()
 	session, err := authz.NewSession("shop", "bot", authz.For(authz.LoggedIn("olga")))
 	require.NoError(s.t, err)
-	session = session.WithRun("run " + hostile).WithConversation("talk " + hostile).WithOrigin("chat " + hostile)
+	return session
+}
+
+// ask lets the bot propose a payment for Olga.
+func (s *shop) ask(order string, cents int) string {
+	s.t.Helper()
+	session := s.session().WithRun("run " + hostile).WithConversation("talk " + hostile).WithOrigin("chat " + hostile)
 	raw := fmt.Sprintf(`{"order":%s,"cents":%d}`, quote(order), cents)
 	a := s.gate.Call(s.t.Context(), session, chattools.Call{Name: "pay", Arguments: []byte(raw)})
 	require.Equal(s.t, chattools.NeedsApproval, a.Status, a.Text)

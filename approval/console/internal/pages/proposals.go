@@ -195,17 +195,21 @@ func says(problem *web.Problem) string {
 
 func (p *pages) approve(w http.ResponseWriter, r *web.Request) error {
 	id := r.PathValue("id")
-	t, err := token.Parse(r.PostFormValue("token"))
+	v, err := form(r)
+	if err != nil {
+		return err
+	}
+	t, err := token.Parse(v.Get("token"))
 	if err != nil {
 		err = &registry.Refusal{Code: ledger.BadToken, Reason: string(token.ReasonMalformed), Err: err}
 		return p.refused(w, r, r.Visit.Refuse(r.Context(), "approve", err), "")
 	}
-	shown, err := canon.ParseHash(r.PostFormValue("shown"))
+	shown, err := canon.ParseHash(v.Get("shown"))
 	if err != nil {
 		err = &registry.Refusal{Code: ledger.BadToken, Reason: "shown", Err: err}
 		return p.refused(w, r, r.Visit.Refuse(r.Context(), "approve", err), "")
 	}
-	if r.PostFormValue("must_read") == "1" && r.PostFormValue("read") != "1" || r.PostFormValue("must_know") == "1" && r.PostFormValue("know") != "1" {
+	if v.Get("must_read") == "1" && v.Get("read") != "1" || v.Get("must_know") == "1" && v.Get("know") != "1" {
 		return p.open(w, r, http.StatusUnprocessableEntity, "Not approved. Tick what the form asks for first. Nothing ran.", "")
 	}
 	if _, err := r.Visit.Approve(r.Context(), id, t, shown); err != nil {
@@ -215,8 +219,8 @@ func (p *pages) approve(w http.ResponseWriter, r *web.Request) error {
 }
 
 // reasonOf puts the chosen reason and the free text together.
-func (p *pages) reasonOf(r *web.Request) string {
-	reason, text := r.PostFormValue("reason"), strings.TrimSpace(r.PostFormValue("text"))
+func (p *pages) reasonOf(v url.Values) string {
+	reason, text := v.Get("reason"), strings.TrimSpace(v.Get("text"))
 	if !slices.Contains(p.options.Reasons, reason) {
 		return text
 	}
@@ -227,7 +231,11 @@ func (p *pages) reasonOf(r *web.Request) string {
 }
 
 func (p *pages) dismiss(w http.ResponseWriter, r *web.Request) error {
-	id, reason := r.PathValue("id"), p.reasonOf(r)
+	v, err := form(r)
+	if err != nil {
+		return err
+	}
+	id, reason := r.PathValue("id"), p.reasonOf(v)
 	if reason == "" {
 		return p.open(w, r, http.StatusUnprocessableEntity, "Not dismissed. Give a reason: whoever asked reads it.", "")
 	}
@@ -241,10 +249,11 @@ func (p *pages) dismiss(w http.ResponseWriter, r *web.Request) error {
 const maxSeveral = 20
 
 func (p *pages) dismissSeveral(w http.ResponseWriter, r *web.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return web.NewProblem(web.CodeMalformed, "")
+	v, err := form(r)
+	if err != nil {
+		return err
 	}
-	ids, reason := r.PostForm["id"], p.reasonOf(r)
+	ids, reason := v["id"], p.reasonOf(v)
 	if len(ids) == 0 || len(ids) > maxSeveral || reason == "" {
 		return web.NewProblem(ledger.Invalid, "Nothing was dismissed. Choose between one and twenty proposals, and a reason that their requesters can read.")
 	}
@@ -293,7 +302,11 @@ func sentenceOf(r *web.Request, err error) string {
 }
 
 func (p *pages) revise(w http.ResponseWriter, r *web.Request) error {
-	draft := r.PostFormValue("params")
+	v, err := form(r)
+	if err != nil {
+		return err
+	}
+	draft := v.Get("params")
 	next, err := r.Visit.Revise(r.Context(), r.PathValue("id"), []byte(draft))
 	if err != nil {
 		return p.refused(w, r, err, draft)

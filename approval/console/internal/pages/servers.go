@@ -80,8 +80,12 @@ func (p *pages) review(w http.ResponseWriter, r *web.Request) error {
 	if !hasServers(r) {
 		return web.NewProblem(web.CodeNotFound, "There are no external servers here.")
 	}
+	v, err := form(r)
+	if err != nil {
+		return err
+	}
 	d := &review{Base: base(r)}
-	if err := read(r, reviewServer, map[string]string{"name": r.PostFormValue("name")}, d); err != nil {
+	if err := read(r, reviewServer, map[string]string{"name": v.Get("name")}, d); err != nil {
 		return err
 	}
 	return p.show(w, r, http.StatusOK, p.frame(r, "review", "What the server has now", d))

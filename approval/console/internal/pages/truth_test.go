@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // TestExportHasTheScreensFilter follows the links to the exports as a browser does: what the screen leaves out, the file
@@ -125,4 +127,34 @@ func TestWhoWroteTheParameters(t *testing.T) {
 	_, to := s.post("sam", "proposals/"+id+"/revise", url.Values{"params": {`{"order":"W1","cents":2}`}})
 	_, page = s.get("sam", strings.TrimPrefix(to, "/ops/"))
 	require.Contains(t, says(page), "Written by a model, changed by sam, and unchecked")
+}
+
+// TestFormsThatAreTooLarge: a form that was cut is refused as that, and not taken for one that lacks something.
+func TestFormsThatAreTooLarge(t *testing.T) {
+	s := open(t)
+	id := s.ask("W1", 1)
+	for _, path := range []string{"proposals/" + id + "/approve", "proposals/" + id + "/dismiss", "proposals/" + id + "/revise", "dismiss", "change"} {
+		code, page := s.post("sam", path, url.Values{"id": {id}, "reason": {"Not now"}, "text": {strings.Repeat("x", 1<<20)}})
+		require.Equal(t, http.StatusRequestEntityTooLarge, code, path)
+		require.Contains(t, says(page), "larger than this address takes", path)
+	}
+	code, page := s.post("sam", "proposals/"+id+"/dismiss", url.Values{"text": {strings.Repeat("x", 5000)}})
+	require.Equal(t, http.StatusUnprocessableEntity, code)
+	require.Contains(t, says(page), "the reason is longer than 4 KiB")
+}
+
+// TestLongTrail: many refusals do not push the end of a proposal's story out of its page.
+func TestLongTrail(t *testing.T) {
+	s := open(t)
+	id := s.ask("W1", 1)
+	for range 210 { // equal ones are counted together, within a minute
+		require.NoError(t, s.book.Append(t.Context(), ledger.Record{
+			At: time.UnixMicro(s.clock.Load()), Event: ledger.EventRefused, Code: ledger.Forbidden, Session: s.session(), Action: "pay", Proposal: id,
+		}))
+	}
+	code, _ := s.post("sam", "proposals/"+id+"/dismiss", url.Values{"reason": {"Not now"}})
+	require.Equal(t, http.StatusSeeOther, code)
+	_, page := s.get("sam", "proposals/"+id)
+	require.Contains(t, says(page), "dismissed dismissed sam")
+	require.Contains(t, says(page), "These are the newest 200 records.")
 }
