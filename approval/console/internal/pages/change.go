@@ -83,11 +83,15 @@ var edits = map[string]edit{
 			}, err
 		},
 		func(v url.Values) string {
-			uses := "any number of times"
-			if n := v.Get("uses"); n != "0" {
-				uses = visible(n) + " times"
+			often := "any number of times"
+			if n, _ := strconv.Atoi(v.Get("uses")); n != 0 {
+				often = strconv.Itoa(n) + " times"
 			}
-			return words("Approve in advance, in your own name: the model %s may use %s below %s ", "model", "tool", "below")(v) + uses + ", for " + visible(v.Get("hours")) + " hours."
+			text := words("Approve in advance, in your own name: the model %s may use %s below %s ", "model", "tool", "below")(v) + often + ", for " + visible(v.Get("hours")) + " hours"
+			if v.Get("ask_only") == "true" {
+				return text + ", also for people who may only ask for it."
+			}
+			return text + ", for people who may do it themselves."
 		}, "tools",
 	},
 	"directory_revoke_standing": {

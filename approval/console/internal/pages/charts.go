@@ -15,12 +15,12 @@ type chart struct {
 }
 
 type bar struct {
-	Label    string
-	Y, TextY int
-	Total    int
-	End      float64 // where its segments end
-	Values   []int
-	Segments []segment
+	Label             string
+	LabelY, Y, TotalY int
+	Total             int
+	End               float64 // where its segments end
+	Values            []int
+	Segments          []segment
 }
 
 type segment struct {
@@ -30,8 +30,8 @@ type segment struct {
 }
 
 const (
-	barWidth  = 380.0
-	barHeight = 30
+	barWidth  = 350.0
+	barHeight = 48 // with the line above it
 )
 
 // newChart draws one bar for each row; every bar is as long as its total is to the largest.
@@ -46,7 +46,7 @@ func newChart(id, title string, parts []string, rows []bar) chart {
 	}
 	for i := range rows {
 		b := &rows[i]
-		b.Y, b.TextY = i*barHeight+6, i*barHeight+22
+		b.LabelY, b.Y, b.TotalY = i*barHeight+15, i*barHeight+21, i*barHeight+36
 		x := 0.0
 		for k, n := range b.Values {
 			if n == 0 {
@@ -68,7 +68,8 @@ func charts(o office.Outcomes) []chart {
 	var decided, helped []bar
 	for _, t := range o.Actions {
 		name := visible(t.Action)
-		decided = append(decided, bar{Label: name, Values: []int{t.Executed + t.Interrupted, t.Dismissed - t.Revisions, t.Expired, t.Proposed + t.Revisions}})
+		revised := min(t.Revisions, t.Dismissed) // what a revision took the place of may be older than what is counted
+		decided = append(decided, bar{Label: name, Values: []int{t.Executed + t.Interrupted, t.Dismissed - revised, t.Expired, t.Proposed + revised}})
 		if n := t.Improved + t.Unchanged + t.Worsened + t.Unmeasured; n > 0 {
 			helped = append(helped, bar{Label: name, Values: []int{t.Improved, t.Unchanged, t.Worsened, t.Unmeasured}})
 		}

@@ -20,8 +20,7 @@ var functions = template.FuncMap{
 	"risk": risk, "why": why, "lines": lines, "bytes": size, "plain": func(s any) string { return visible(fmt.Sprint(s)) },
 	"join": joined[authz.ID], "words": joined[string], "paths": paths, "percent": percent, "add": func(a, b int) int { return a + b }, "proposalAt": proposalAt,
 	"brief": brief, "query": url.QueryEscape, "sum": sum, "sub": func(a, b int) int { return max(0, a-b) }, "short": short,
-	"shift": func(x float64) string { return fmt.Sprintf("%.1f", x+230) },
-	"after": func(b bar) string { return fmt.Sprintf("%.1f", b.End+236) },
+	"after": func(b bar) string { return fmt.Sprintf("%.1f", b.End+6) },
 	"pair": func(base string, a office.Actor) any {
 		return struct {
 			Base string
@@ -169,8 +168,8 @@ func brief(s string) string {
 
 // short cuts a label of a chart; the table beside it has it whole.
 func short(s string) string {
-	if r := []rune(s); len(r) > 30 {
-		return string(r[:29]) + "…"
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:39]) + "…"
 	}
 	return s
 }
@@ -195,6 +194,11 @@ var reasons = map[string]string{
 	string(authz.ReasonNotListed):     "The session’s list does not have the tool.",
 	"unknown_scope":                   "There is no such scope.",
 	"unknown_proposal":                "",
+
+	// What became of what was approved: the page says so by itself, but for what is not known.
+	string(ledger.StateExecuted):    "",
+	string(ledger.StateVerified):    "",
+	string(ledger.StateInterrupted): "Whether it ran is not known: look before it is asked for anew.",
 }
 
 // why puts a reason into words; one without words is shown as it is.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -55,8 +56,25 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "33 %", percent(1, 3))
 	require.Equal(t, "67 %", percent(2, 3))
 	require.Equal(t, "a ⏎ b\\u202e", visible("a\nb\u202e"))
-	require.Equal(t, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa…", short("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
+	require.Equal(t, strings.Repeat("a", 39)+"…", short(strings.Repeat("a", 41)))
 	require.Equal(t, "short", short("short"))
 	require.Equal(t, "A role has the permission.", why("role"))
 	require.Equal(t, "some_reason", why("some_reason"))
+}
+
+// TestCharts: no bar is longer than what it counts, also where a revision is counted and what it took the place of is not.
+func TestCharts(t *testing.T) {
+	list := charts(office.Outcomes{Actions: []ledger.Tally{
+		{Action: "a", Proposed: 1, Revisions: 1}, {Action: "b", Executed: 2, Interrupted: 1, Dismissed: 3, Revisions: 1, Expired: 1},
+	}})
+	require.Equal(t, []int{0, 0, 0, 1}, list[0].Bars[0].Values)
+	require.Equal(t, []int{3, 2, 1, 1}, list[0].Bars[1].Values)
+	for _, c := range list {
+		for _, b := range c.Bars {
+			for _, s := range b.Segments {
+				require.Positive(t, s.Width)
+			}
+			require.LessOrEqual(t, b.End, barWidth)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sallyport-dev/sallyport/chattools"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -129,6 +130,41 @@ func TestWhoWroteTheParameters(t *testing.T) {
 	require.Contains(t, says(page), "Written by a model, changed by sam, and unchecked")
 }
 
+// TestConfirmationSaysAll: what is approved in advance is confirmed with everything that widens it.
+func TestConfirmationSaysAll(t *testing.T) {
+	s := open(t)
+	form := url.Values{"action": {"directory_give_standing"}, "model": {"bot"}, "tool": {"pay"}, "hours": {"8"}, "uses": {"00"}, "below": {"/"}}
+	_, page := s.post("olga", "change", form)
+	require.Contains(t, says(page), "below “/” any number of times, for 8 hours, for people who may do it themselves.")
+	form.Set("uses", "3")
+	form.Set("ask_only", "true")
+	_, page = s.post("olga", "change", form)
+	require.Contains(t, says(page), "below “/” 3 times, for 8 hours, also for people who may only ask for it.")
+}
+
+// TestStandingGrantsOnScreens: a tool of which a standing grant covers some is not shown as one that runs, and what ran
+// by it is not counted among what people approved.
+func TestStandingGrantsOnScreens(t *testing.T) {
+	s := open(t)
+	code, to := s.post("olga", "change", url.Values{
+		"action": {"directory_give_standing"}, "model": {"bot"}, "tool": {"pay"}, "hours": {"8"}, "uses": {"1"}, "below": {"/"}, "confirmed": {"yes"},
+	})
+	require.Equal(t, http.StatusSeeOther, code, to)
+	_, page := s.get("olga", "tools")
+	require.Contains(t, says(page), "Asks or runs 1 standing")
+	_, page = s.get("olga", "tools/pay")
+	require.Contains(t, says(page), "Asks, but for standing grants")
+	require.Contains(t, says(page), "1 times in all")
+
+	a := s.gate.Call(t.Context(), s.session(), chattools.Call{Name: "pay", Arguments: []byte(`{"order":"W1","cents":1}`)})
+	require.Equal(t, chattools.Done, a.Status, a.Text)
+	code, _ = s.post("sam", "proposals/"+s.ask("W2", 2)+"/dismiss", url.Values{"reason": {"Not now"}})
+	require.Equal(t, http.StatusSeeOther, code)
+	_, page = s.get("olga", "outcomes")
+	require.Contains(t, says(page), "0 % approved, of those that people decided")
+	require.Contains(t, says(page), "1 by standing grants")
+}
+
 // TestFormsThatAreTooLarge: a form that was cut is refused as that, and not taken for one that lacks something.
 func TestFormsThatAreTooLarge(t *testing.T) {
 	s := open(t)
@@ -141,6 +177,22 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 	code, page := s.post("sam", "proposals/"+id+"/dismiss", url.Values{"text": {strings.Repeat("x", 5000)}})
 	require.Equal(t, http.StatusUnprocessableEntity, code)
 	require.Contains(t, says(page), "the reason is longer than 4 KiB")
+}
+
+// TestDecidedProposals: the page of what was decided asks for no decision, and says nothing twice.
+func TestDecidedProposals(t *testing.T) {
+	s := open(t)
+	id := s.ask("W1", 1)
+	_, page := s.get("sam", "proposals/"+id)
+	require.Contains(t, says(page), "Your decision")
+	form := s.form("sam", id)
+	form.Set("know", "1")
+	code, _ := s.post("sam", "proposals/"+id+"/approve", form)
+	require.Equal(t, http.StatusSeeOther, code)
+	_, page = s.get("sam", "proposals/"+id)
+	require.Contains(t, says(page), "This was approved before, and runs once only. sam, ")
+	require.NotContains(t, says(page), "Your decision")
+	require.NotContains(t, says(page), "What will happen")
 }
 
 // TestLongTrail: many refusals do not push the end of a proposal's story out of its page.
