@@ -47,8 +47,13 @@ func (c *client) close() {
 // listen opens a stream as somebody who has everything up to last.
 func (s *shop) listen(url, as, last string) *client {
 	s.t.Helper()
+	return s.listenAt(url+"/api/v1/changes", as, last)
+}
+
+func (s *shop) listenAt(address, as, last string) *client {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	r, err := http.NewRequestWithContext(ctx, "GET", url+"/api/v1/changes", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", address, nil)
 	require.NoError(s.t, err)
 	r.Header = request(s.t, as, "GET", "/changes", nil).Header
 	if last != "" {
@@ -351,3 +356,29 @@ func TestFiveHundredStreamsAndAHundredDecisions(t *testing.T) {
 }
 
 func id50(i int) authz.ID { return authz.ID("clerk-" + itoa(i)) }
+
+// A browser that begins anew names its place in the address, also the place before everything; the header, which it
+// sends when it comes back by itself, is newer.
+func TestStreamGoesOnFromAnAddress(t *testing.T) {
+	s := open(t, nil)
+	server := httptest.NewServer(s.console)
+	defer server.Close()
+	first, second := s.propose("refund", "a1", 1), s.propose("refund", "a1", 2)
+	at := func(query, last string) *client { return s.listenAt(server.URL+"/api/v1/changes"+query, "olga", last) }
+
+	c := at("?after=0", "")
+	require.Equal(t, first, c.next().data.Proposal)
+	e := c.next()
+	require.Equal(t, second, e.data.Proposal)
+	require.Equal(t, "ready", c.next().name)
+	c.close()
+	c = at("?after=0", e.id)
+	require.Equal(t, "ready", c.next().name)
+	c.close()
+	c = at("?after="+e.id, "")
+	require.Equal(t, "ready", c.next().name)
+	c.close()
+	for _, query := range []string{"?after=x", "?after=-1"} {
+		s.refused("olga", "GET", "/changes"+query, nil, 400, "malformed")
+	}
+}

@@ -48,6 +48,7 @@ type world struct {
 	hold   atomic.Pointer[chan struct{}] // a run waits for it
 	begun  chan struct{}
 	ahead  atomic.Int64 // of the wall's clock, in seconds
+	mute   atomic.Bool  // no stream gets through
 }
 
 type payment struct {
@@ -121,6 +122,13 @@ func create(t *testing.T) *world {
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/ops/console/", http.StripPrefix("/ops/console", k))
+	mux.HandleFunc("/ops/console/api/v1/changes", func(rw http.ResponseWriter, r *http.Request) {
+		if w.mute.Load() {
+			rw.WriteHeader(http.StatusBadGateway) // as a proxy in front of a server that starts anew
+			return
+		}
+		http.StripPrefix("/ops/console", k).ServeHTTP(rw, r)
+	})
 	mux.HandleFunc("/in", func(rw http.ResponseWriter, r *http.Request) {
 		http.SetCookie(rw, &http.Cookie{Name: "person", Value: r.FormValue("as"), Path: "/", HttpOnly: true})
 	})

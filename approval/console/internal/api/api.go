@@ -6,6 +6,7 @@
 package api
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"io"
@@ -301,10 +302,14 @@ func (a *api) changes(w http.ResponseWriter, r *web.Request) error {
 	if r.Method != http.MethodGet { // a HEAD would stay open and say nothing
 		return web.NewProblem(web.CodeMethod, "")
 	}
-	last := r.Header.Get("Last-Event-ID")
-	place, err := strconv.ParseInt(last, 10, 64)
-	if last != "" && (err != nil || place < 0) {
-		return web.NewProblem(web.CodeMalformed, "Last-Event-ID is not one that a stream gave.")
+	place := int64(changes.Now)
+	// A browser that begins anew can put its place into the address only. When it comes back by itself, the address is
+	// still the same, and the header is right.
+	if last := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")); last != "" {
+		var err error
+		if place, err = strconv.ParseInt(last, 10, 64); err != nil || place < 0 {
+			return web.NewProblem(web.CodeMalformed, "The place to go on from is not one that a stream gave.")
+		}
 	}
 	s, err := a.hub.Open(r.Context(), r.Visit)
 	switch {

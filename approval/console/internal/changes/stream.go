@@ -21,6 +21,9 @@ const (
 	eventEnd    = "end"    // the server ends the stream; come back
 )
 
+// Now is the place of a client that has missed nothing.
+const Now = -1
+
 // writer writes events to one client.
 type writer struct {
 	w    http.ResponseWriter
@@ -65,8 +68,8 @@ func (w *writer) changes(list []office.Change) error {
 }
 
 // Serve writes the stream to a client until the client goes, the stream has lived its life or the hub closes.
-// The client has everything up to last, which is zero for one that has nothing. An error means that nothing
-// was written.
+// The client has everything up to last, or wants what happens from [Now] on. An error means that nothing was
+// written.
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, v *office.Visit, last int64) error {
 	head := w.Header()
 	head.Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -97,7 +100,7 @@ func (s *Stream) begin(ctx context.Context, out *writer, v *office.Visit, last i
 	var list []office.Change
 	records, err := []ledger.Record(nil), error(nil)
 	resync := last > s.head // a place that does not exist yet was made up
-	if last > 0 && !resync {
+	if last >= 0 && !resync {
 		records, err = v.After(ctx, last, replay+1)
 		if resync = err != nil || len(records) > replay; !resync {
 			if list, err = v.Happening(ctx, records); err == nil {

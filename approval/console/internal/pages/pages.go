@@ -140,6 +140,8 @@ type frame struct {
 	Icon    string
 	Servers bool // there are external servers
 	Waiting int  // proposals that the person may decide now; -1 if that is not known
+	Live    bool // it hears of what happens after the place After in the audit trail
+	After   int64
 	Notice  string
 	Alert   string
 	Data    any

@@ -91,6 +91,10 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return errFilter
 	}
+	place, err := r.Visit.Head(r.Context()) // first, so that nothing is missed between the page and its stream
+	if err != nil {
+		return err
+	}
 	in, err := r.Visit.Inbox(r.Context(), f)
 	if err != nil {
 		return err
@@ -101,6 +105,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 		Bounded: office.LookSize, Reasons: p.options.Reasons,
 	}
 	fr := p.frame(r, "inbox", "Inbox", l)
+	fr.Live, fr.After = true, place
 	v := r.URL.Query()
 	v.Del("mine")
 	v.Del("done")
@@ -151,6 +156,10 @@ func (p *pages) proposal(w http.ResponseWriter, r *web.Request) error {
 
 // open shows a proposal, and above it what became of the form that was sent, if that was refused.
 func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, draft string) error {
+	place, err := r.Visit.Head(r.Context())
+	if err != nil {
+		return err
+	}
 	o, err := r.Visit.Open(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
@@ -168,6 +177,7 @@ func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, d
 		heading = visible(o.Action)
 	}
 	f := p.frame(r, "proposal", heading, d)
+	f.Live, f.After = true, place
 	f.Self, f.Notice = proposalAt(base(r), o.ID), told(r.URL.Query().Get("done"), o.Row)
 	if f.Alert = alert; alert != "" && o.DecidedBy != "" {
 		f.Alert += " It was " + visible(o.DecidedBy) + ", at " + stamp(o.DecidedAt) + "."

@@ -38,10 +38,12 @@
     line.firstElementChild.textContent = text;
     line.querySelector("a").hidden = !link;
   };
-  let fresh = 0, stream = null;
+  let fresh = 0, stream = null, place = body.dataset.after, pause = 5000;
+  const deaf = "This page does not hear of changes at present.";
   const id = body.dataset.proposal || "";
   const heard = (e) => {
     let change = {};
+    place = e.lastEventId || place;
     try { change = JSON.parse(e.data); } catch { return; }
     if (id) {
       if (change.proposal !== id) return;
@@ -55,9 +57,22 @@
   const anew = () => { if (id || body.dataset.live === "inbox") say("Something may have changed since this page was made.", true); };
   const listen = () => {
     if (!body.dataset.changes || stream || document.hidden) return;
-    stream = new EventSource(body.dataset.changes);
+    // From where this page is: it may have been made, or have been out of sight, for long.
+    stream = new EventSource(body.dataset.changes + "?after=" + encodeURIComponent(place));
     stream.addEventListener("change", heard);
     stream.addEventListener("resync", anew);
+    stream.addEventListener("ready", (e) => {
+      place = e.lastEventId || place;
+      pause = 5000;
+      if (line && line.firstElementChild.textContent === deaf) line.hidden = true;
+    });
+    stream.addEventListener("error", (e) => {
+      if (e.target !== stream || stream.readyState !== EventSource.CLOSED) return; // the browser comes back by itself
+      stream = null;
+      if (line && line.hidden) say(deaf);
+      setTimeout(listen, pause);
+      pause = Math.min(2 * pause, 300000);
+    });
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && stream) { stream.close(); stream = null; } else listen();
@@ -73,9 +88,10 @@
   });
   addEventListener("pageshow", () => { for (const f of document.forms) delete f.dataset.sent; });
 
-  // j and k go from row to row, and Enter opens, as with every link. No key decides anything.
+  // In a list, j and k go from row to row, and Enter opens, as with every link. Elsewhere a letter does nothing, since
+  // whoever speaks to their computer may not mean it as a key; and no key decides anything.
   document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, [contenteditable]") || !e.target.closest(".rows")) return;
     if (e.key !== "j" && e.key !== "k") return;
     const rows = [...document.querySelectorAll(".rows .what")];
     if (!rows.length) return;
