@@ -100,7 +100,7 @@ func serve(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	fmt.Fprintf(out, "The shop is open at http://%s/ and keeps everything in %s.\n", l.Addr(), dsn)
-	fmt.Fprintf(out, "The assistant is %s. Be Isabella in one window and Sam in another: she asks, he decides.\n", name)
+	fmt.Fprintf(out, "The assistant is %s. Be Isabella in one window and Sam in a private one: she asks, he decides.\n", name)
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	server.RegisterOnShutdown(s.console.Close)
 	stop := context.AfterFunc(ctx, func() {

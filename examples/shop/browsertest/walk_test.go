@@ -37,7 +37,7 @@ func TestWalk(t *testing.T) {
 	sam.press(".side a", "Ledger")
 	sam.says("Done")
 
-	isabella.go_("/")
+	isabella.press("a", "Any news?")
 	isabella.says("cancel_pending_order: done")
 
 	ada := enter(t, shop, "Ada")
