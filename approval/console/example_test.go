@@ -118,7 +118,11 @@ func ExampleNotifierFunc() {
 
 	plain := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // as such chats want it
 	slack := console.NotifierFunc(func(ctx context.Context, n console.Notice) error {
-		text := fmt.Sprintf("%s: %s\n<%s|Open it>", n.State, plain.Replace(n.Sentence), n.Link)
+		became := string(n.State)
+		if n.Outcome == ledger.Failed {
+			became = "approved, and failed"
+		}
+		text := fmt.Sprintf("%s: %s\n<%s|Open it>", became, plain.Replace(n.Sentence), n.Link)
 		body := new(bytes.Buffer)
 		enc := json.NewEncoder(body)
 		enc.SetEscapeHTML(false)

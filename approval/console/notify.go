@@ -24,19 +24,20 @@ import (
 // message that was sent before can say so. Its link opens the proposal and changes nothing; a decision is made
 // there, by whoever is signed in. A notice holds no token.
 type Notice struct {
-	ID        string        `json:"id"` // the same for the same notice, from every process and at every attempt
-	Scope     authz.Scope   `json:"scope"`
-	Proposal  string        `json:"proposal"`
-	State     ledger.State  `json:"state"`
-	Action    string        `json:"action"`
-	Title     string        `json:"title"`    // in the words of the action's author
-	Sentence  string        `json:"sentence"` // the same, with the parameters' values in display form
-	Risk      registry.Risk `json:"risk,omitempty"`
-	Actor     authz.ID      `json:"actor"`
-	Principal authz.ID      `json:"principal,omitempty"`
-	At        time.Time     `json:"at"`
-	ExpiresAt time.Time     `json:"expires_at"`
-	Link      string        `json:"link"`
+	ID        string         `json:"id"` // the same for the same notice, from every process and at every attempt
+	Scope     authz.Scope    `json:"scope"`
+	Proposal  string         `json:"proposal"`
+	State     ledger.State   `json:"state"`
+	Outcome   ledger.Outcome `json:"outcome,omitempty"` // how the run of an executed one ended
+	Action    string         `json:"action"`
+	Title     string         `json:"title"`    // in the words of the action's author
+	Sentence  string         `json:"sentence"` // the same, with the parameters' values in display form
+	Risk      registry.Risk  `json:"risk,omitempty"`
+	Actor     authz.ID       `json:"actor"`
+	Principal authz.ID       `json:"principal,omitempty"`
+	At        time.Time      `json:"at"`
+	ExpiresAt time.Time      `json:"expires_at"`
+	Link      string         `json:"link"`
 }
 
 // Notifier sends notices. An error is logged: it concerns no proposal.
@@ -112,7 +113,7 @@ func (n Notices) tell(ctx context.Context, r ledger.Record) {
 		card := reg.Card(&p)
 		principal, _ := p.Session.Principal()
 		err = n.To.Notify(ctx, Notice{
-			ID: p.ID + "." + string(r.Event), Scope: n.Scope, Proposal: p.ID, State: p.State(reg.Now()), Action: p.Action,
+			ID: p.ID + "." + string(r.Event), Scope: n.Scope, Proposal: p.ID, State: p.State(reg.Now()), Outcome: p.Outcome, Action: p.Action,
 			Title: card.Title, Sentence: card.Sentence, Risk: card.Risk, Actor: p.Session.Actor(), Principal: principal,
 			At: r.At, ExpiresAt: p.ExpiresAt, Link: n.Link(p.ID),
 		})

@@ -52,7 +52,16 @@ func TestNotices(t *testing.T) {
 	n := <-got
 	require.Equal(t, id, n.Proposal)
 	require.Equal(t, ledger.StateExecuted, n.State)
+	require.Equal(t, ledger.Succeeded, n.Outcome)
 	require.NotEqual(t, id+".proposed", n.ID)
+
+	s.run = func(context.Context, refund) (any, error) { return nil, errors.New("the bank is closed") }
+	id = s.propose("refund", "a1", 98)
+	require.Equal(t, ledger.Outcome(""), (<-got).Outcome)
+	s.refused("sam", "POST", "/proposals/"+id+"/approve", s.open("sam", id).approval(), 500, "failed")
+	n = <-got
+	require.Equal(t, ledger.StateExecuted, n.State)
+	require.Equal(t, ledger.Failed, n.Outcome, "what was approved and failed is not told as a success")
 
 	broken.Store(true)
 	id = s.propose("refund", "a1", 99)
