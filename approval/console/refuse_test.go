@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -314,4 +316,61 @@ func TestMalformedRequests(t *testing.T) {
 	require.Equal(t, "POST", s.do("sam", "GET", "/proposals/"+id+"/approve", nil, 405).Header().Get("Allow"))
 	require.Equal(t, "GET", s.do("sam", "PUT", "/settings", nil, 405).Header().Get("Allow"))
 	require.Equal(t, ledger.StateProposed, s.state(id))
+}
+
+// No page and no form is for a model, for nobody, for somebody who was made up or for another site, whatever it holds.
+// Each is refused with a page that explains itself, on record where there is a scope to record it in.
+func TestPagesAreForPeopleAlone(t *testing.T) {
+	s := open(t, nil)
+	id := s.propose("refund", "a1", 500)
+	before, err := s.people.Facts(t.Context(), scope, nil)
+	require.NoError(t, err)
+	for _, pattern := range console.PagePatterns(s.console) {
+		method, path, _ := strings.Cut(pattern, " ")
+		if path == "/assets/{file}" {
+			continue
+		}
+		path = strings.NewReplacer("{id}", id, "{tool}", "refund", "{$}", "").Replace(path)
+		o := s.open("sam", id)
+		form := url.Values{
+			"token": {o.Token}, "shown": {o.ParamsHash}, "know": {"1"}, "reason": {"Not now"}, "id": {id}, "params": {`{"order":"a1","cents":1}`},
+			"action": {"directory_set_active"}, "active": {"false"}, "confirmed": {"yes"}, "name": {"x"},
+		}
+		for _, c := range []struct {
+			as, site string
+			status   int
+			says     string
+			code     ledger.Code // on record
+		}{
+			{"model:assistant", "", 403, "Not for models", "not_for_models"}, {"model:boss", "same-origin", 403, "Not for models", "not_for_models"},
+			{"", "", 401, "Not signed in", ""}, {"ghost", "", 403, "Not available", ledger.Unavailable}, {"gus", "", 403, "Not available", ledger.Unavailable},
+			{"assistant", "", 403, "Not available", ledger.Unavailable}, {"sam", "cross-site", 403, "sent from another site", "cross_site"},
+			{"olga", "same-site", 403, "sent from another site", "cross_site"},
+		} {
+			if method == "GET" && c.code == "cross_site" {
+				continue // a link from another site may lead here
+			}
+			r := request(t, c.as, method, "page:"+path, form.Encode())
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			if c.site != "" {
+				r.Header.Set("Sec-Fetch-Site", c.site)
+			}
+			s.pass(2 * time.Second)
+			w := httptest.NewRecorder()
+			s.console.ServeHTTP(w, r)
+			require.Equal(t, c.status, w.Code, "%s as %q: %s", pattern, c.as, w.Body)
+			require.Contains(t, w.Header().Get("Content-Type"), "text/html")
+			require.Contains(t, w.Body.String(), c.says)
+			require.Equal(t, ledger.StateProposed, s.state(id), pattern)
+			after, err := s.people.Facts(t.Context(), scope, nil)
+			require.NoError(t, err)
+			require.Equal(t, before, after)
+			if c.code != "" {
+				trail, err := s.book.Audit(t.Context(), ledger.AuditQuery{Scope: scope, Event: ledger.EventRefused, Code: c.code})
+				require.NoError(t, err)
+				require.NotEmpty(t, trail, "%s as %q", pattern, c.as)
+			}
+		}
+	}
+	require.Zero(t, s.runs.Load())
 }
