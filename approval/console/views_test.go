@@ -373,3 +373,25 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	require.Contains(t, lines[len(lines)-1], `"whole":true`)
 	require.Contains(t, strings.Join(lines, ""), id)
 }
+
+// Where more waits than is looked at, the number of what waits says so.
+func TestManyWait(t *testing.T) {
+	s := open(t, nil)
+	for i := range 499 {
+		s.propose("refund", "a1", i+1)
+	}
+	count := func(path string) string {
+		t.Helper()
+		body := s.do("sam", "GET", "page:"+path, nil, 200).Body.String()
+		_, rest, ok := strings.Cut(body, `for you: </span>`)
+		require.True(t, ok)
+		number, _, _ := strings.Cut(rest, "<")
+		return number
+	}
+	require.Equal(t, "499", count("/"))
+	for i := range 2 {
+		s.propose("refund", "a1", i+1000)
+	}
+	require.Equal(t, "500+", count("/"))
+	require.Equal(t, "500+", count("/ledger"))
+}

@@ -59,8 +59,9 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// create makes a world with people of hostile names. Who is asking is a cookie that /in sets.
-func create(t *testing.T) *world {
+// create makes a world with people of hostile names. Who is asking is a cookie that /in sets. The console is below
+// /ops/console, or below a base that a proxy strips.
+func create(t *testing.T, base ...string) *world {
 	t.Helper()
 	if browser == nil {
 		t.Skip("SALLYPORT_TEST_CHROMIUM does not hold the path of Chromium")
@@ -110,7 +111,7 @@ func create(t *testing.T) *world {
 	require.NoError(t, err)
 	w.gate = chattools.NewGate(approval.NewDesk(reg))
 	k, err := console.New(console.Config{
-		Gate: func() *chattools.Gate { return w.gate }, Title: "A place", Poll: 20 * time.Millisecond,
+		Gate: func() *chattools.Gate { return w.gate }, Title: "A place", Poll: 20 * time.Millisecond, BasePath: strings.Join(base, ""),
 		Who: func(r *http.Request) (console.Caller, error) {
 			c, err := r.Cookie("person")
 			if err != nil {
@@ -135,6 +136,10 @@ func create(t *testing.T) *world {
 	s := httptest.NewServer(mux)
 	t.Cleanup(func() { k.Close(); s.CloseClientConnections(); s.Close() })
 	w.url = s.URL
+	if base != nil {
+		mux.Handle("/", k)
+		w.url = stripping(t, s.URL, base[0])
+	}
 	return w
 }
 

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
@@ -51,6 +52,9 @@ func TestDeafPage(t *testing.T) {
 	w.ask("one")
 	w.mute.Store(false)
 	olga.says("1 change since this page was made")
+	olga.go_("settings")
+	require.Equal(t, "block", js[string](olga, `getComputedStyle(document.querySelector("#news")).display`), "what is to be read out has its place before it says something")
+	require.False(t, strings.Contains(olga.text(), "Show it"))
 }
 
 // TestLettersAreNoKeys: j and k move in the list only, so that no word that somebody speaks moves anything.

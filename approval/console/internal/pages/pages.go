@@ -140,6 +140,7 @@ type frame struct {
 	Icon    string
 	Servers bool // there are external servers
 	Waiting int  // proposals that the person may decide now; -1 if that is not known
+	More    bool // more proposals wait than were looked at, so that Waiting may be too few
 	Live    bool // it hears of what happens after the place After in the audit trail
 	After   int64
 	Notice  string
@@ -177,7 +178,7 @@ func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame
 	}
 	if f.Waiting < 0 {
 		if in, err := r.Visit.Inbox(r.Context(), office.Filter{Mine: true}); err == nil {
-			f.Waiting = in.Mine
+			f.Waiting, f.More = in.Mine, in.More
 		}
 	}
 	return p.render(w, status, f)

@@ -110,7 +110,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 	v.Del("mine")
 	v.Del("done")
 	if len(v) == 0 { // nothing else narrows it, so that it need not be counted once more
-		fr.Waiting = in.Mine
+		fr.Waiting, fr.More = in.Mine, in.More
 	}
 	return p.show(w, r, http.StatusOK, fr)
 }

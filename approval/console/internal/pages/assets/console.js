@@ -31,7 +31,7 @@
   if (document.querySelector("[data-ends]")) { tick(); setInterval(tick, 1000); }
 
   // What happened meanwhile appears as a line to click; rows never move by themselves.
-  const line = document.getElementById("news");
+  const line = document.querySelector("#news > .say");
   const say = (text, link) => {
     if (!line) return;
     line.hidden = false;
