@@ -156,6 +156,24 @@ func TestStreamTellsOnlyWhoMaySee(t *testing.T) {
 	require.NotContains(t, e.raw, "ann")
 }
 
+// Of what administers the scope only those hear who could do it too, or oversee the scope: its target is the whole
+// scope, which whoever reads the application's records may read.
+func TestStreamKeepsAdministrationToItself(t *testing.T) {
+	s := open(t, nil)
+	server := httptest.NewServer(s.console)
+	defer server.Close()
+	olga, vera := s.listen(server.URL, "olga", ""), s.listen(server.URL, "vera", "")
+	defer olga.close()
+	defer vera.close()
+	require.Equal(t, "ready", olga.next().name)
+	require.Equal(t, "ready", vera.next().name)
+	s.do("olga", "POST", "/actions/directory_set_active/invoke", `{"id":"assistant","active":false}`, 200)
+	s.do("olga", "POST", "/actions/label/invoke", `{"order":"a1","cents":1}`, 200)
+	require.Equal(t, "directory_set_active", olga.next().data.Action)
+	require.Equal(t, "label", olga.next().data.Action)
+	require.Equal(t, "label", vera.next().data.Action)
+}
+
 // Who loses a right hears nothing more, and who is deactivated loses the stream.
 func TestStreamFollowsRights(t *testing.T) {
 	s := open(t, nil)

@@ -2,10 +2,12 @@ package office
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // Change is one thing that happened. It says what to read anew, and nothing of what is there to read.
@@ -53,7 +55,8 @@ func (v *Visit) Happening(ctx context.Context, records []ledger.Record) ([]Chang
 }
 
 // Sees returns those changes that the person may see now: of proposals that they see, and of targets that they
-// may read.
+// may read. Of an explicit action, by which a scope is administered, they see it only if they could do or ask for the
+// same, or oversee the scope: its target is often the whole scope, and tells nothing of who may know.
 func (v *Visit) Sees(ctx context.Context, list []Change) ([]Change, error) {
 	var rows []ledger.Proposal
 	for _, c := range list {
@@ -76,12 +79,26 @@ func (v *Visit) Sees(ctx context.Context, list []Change) ([]Change, error) {
 			if ok, err = v.reg.Readable(ctx, v.session, c.Targets); err != nil {
 				return nil, err
 			}
+			if a := v.reg.Lookup(c.Action); ok && (a == nil || a.Explicit) {
+				if ok, err = v.administers(ctx, c.Action); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if ok {
 			seen = append(seen, c)
 		}
 	}
 	return seen, nil
+}
+
+// administers reports whether the person oversees the scope, or could use an action or ask for it.
+func (v *Visit) administers(ctx context.Context, action string) (bool, error) {
+	if v.Oversees(ctx) {
+		return true, nil
+	}
+	list, err := v.Actions(ctx)
+	return slices.ContainsFunc(list, func(a *registry.Action) bool { return a.Name == action }), err
 }
 
 // After returns up to limit records of the scope after a place in the audit trail, for Happening only.
