@@ -104,8 +104,12 @@ func unread(err error) error {
 	return &registry.Refusal{Code: ledger.RunFailed, Reason: "ledger", Err: err}
 }
 
-// Invoke does something in the person's own name: a read, or a change that they may make themselves.
+// Invoke does something in the person's own name: a read, or a change that they may make themselves, which goes on when
+// the person closes the page.
 func (v *Visit) Invoke(ctx context.Context, action string, params []byte) (registry.Result, error) {
+	if v.reg.Mode(action) != authz.Read {
+		ctx = context.WithoutCancel(ctx)
+	}
 	return v.reg.Invoke(ctx, registry.Call{Session: v.session, Action: action, Params: params})
 }
 

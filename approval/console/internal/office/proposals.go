@@ -186,9 +186,10 @@ func (v *Visit) Open(ctx context.Context, id string) (Opened, error) {
 	return out, nil
 }
 
-// Approve runs a proposal once. Shown is the hash of the parameters that the person's page showed.
+// Approve runs a proposal once. Shown is the hash of the parameters that the person's page showed. What has begun goes on
+// when the person closes the page.
 func (v *Visit) Approve(ctx context.Context, id string, t token.Token, shown canon.Hash) (registry.Result, error) {
-	return v.desk.Approve(ctx, registry.Redemption{Scope: v.scope, Proposal: id, Operator: v.person, Token: t, Shown: shown})
+	return v.desk.Approve(context.WithoutCancel(ctx), registry.Redemption{Scope: v.scope, Proposal: id, Operator: v.person, Token: t, Shown: shown})
 }
 
 // Dismiss says no to a proposal, with a reason that the requester may read.

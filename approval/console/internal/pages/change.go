@@ -35,8 +35,15 @@ func words(format string, fields ...string) func(url.Values) string {
 // yes reads a choice between two.
 func yes(text string) (bool, error) { return strconv.ParseBool(text) }
 
+// list splits at commas; a name may have spaces in it.
 func list(text string) []string {
-	return append([]string{}, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' })...)
+	names := []string{}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 var edits = map[string]edit{

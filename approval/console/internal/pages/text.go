@@ -21,11 +21,12 @@ var functions = template.FuncMap{
 	"join": joined[authz.ID], "words": joined[string], "paths": paths, "percent": percent, "add": func(a, b int) int { return a + b }, "proposalAt": proposalAt,
 	"brief": brief, "query": url.QueryEscape, "sum": sum, "sub": func(a, b int) int { return max(0, a-b) }, "short": short,
 	"after": func(b bar) string { return fmt.Sprintf("%.1f", b.End+6) },
-	"pair": func(base string, a office.Actor) any {
+	"person": func(base string, recent int, a office.Actor) any {
 		return struct {
-			Base string
-			A    office.Actor
-		}{base, a}
+			Base   string
+			Recent int // in how many records its last activity was looked for
+			A      office.Actor
+		}{base, recent, a}
 	},
 }
 

@@ -78,3 +78,8 @@ func TestCharts(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	require.Equal(t, []string{"viewer", "night shift", "x"}, list("viewer, night shift ,,\r\nx,"))
+	require.Equal(t, []string{}, list(" "))
+}
