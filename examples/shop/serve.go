@@ -84,6 +84,11 @@ func serve(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	if dsn != "memory" {
+		if err := history(ctx, world, o.life); err != nil {
+			return err
+		}
+	}
 	model, name, err := modelOf(os.Getenv)
 	if name == "a script" {
 		model = guide{}

@@ -17,7 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/examples/shop/store"
+	"github.com/sallyport-dev/sallyport/ledger"
 )
 
 // visitor is somebody's browser, without scripts.
@@ -94,6 +96,36 @@ func TestTheShopInABrowser(t *testing.T) {
 	require.Contains(t, page, "cancel_pending_order: done")
 	_, page = isabella.post("/chat", url.Values{"text": {"show #W2890441"}})
 	require.Contains(t, page, "That did not work")
+}
+
+// TestHistory: a shop that nobody has used has a past, once, in which staff took their time and two requests are left.
+func TestHistory(t *testing.T) {
+	keys, err := store.KeysIn(filepath.Join(t.TempDir(), "keys"))
+	require.NoError(t, err)
+	w, err := store.Open(t.Context(), store.InMemory(), keys, 5*time.Minute)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, history(t.Context(), w, 5*time.Minute))
+		rows, err := w.Book.Proposals(t.Context(), ledger.Query{Scope: store.Scope, Limit: 1000})
+		require.NoError(t, err)
+		require.Len(t, rows, 32)
+		states := map[ledger.State]int{}
+		for _, p := range rows {
+			states[p.State(w.Now())]++
+			if p.Decision != ledger.Undecided {
+				require.Greater(t, p.DecidedAt.Sub(p.CreatedAt), 5*time.Second)
+				require.True(t, p.DecidedAt.Before(w.Now()))
+			}
+			require.NotEqual(t, authz.ID("isabella_lopez_6490"), principalOf(t, p))
+		}
+		require.Equal(t, map[ledger.State]int{ledger.StateExecuted: 23, ledger.StateDismissed: 5, ledger.StateExpired: 2, ledger.StateProposed: 2}, states)
+	}
+}
+
+func principalOf(t *testing.T, p ledger.Proposal) authz.ID {
+	principal, ok := p.Session.Principal()
+	require.True(t, ok)
+	return principal
 }
 
 func TestStrangers(t *testing.T) {

@@ -36,7 +36,7 @@ func (w *window) visit(path string) {
 // TestAccessible looks at every screen with axe, in four widths, in the light and in the dark: no fault, nothing to scroll
 // sideways for, and nothing that the content security policy had to stop.
 func TestAccessible(t *testing.T) {
-	shop, source := open(t), axe(t)
+	shop, source := open(t, "-dsn", filepath.Join(t.TempDir(), "shop.db")), axe(t) // with a past
 	for _, order := range []string{refund, "refund order #W4923227 again"} {
 		enter(t, shop, "Isabella").ask(order)
 	}

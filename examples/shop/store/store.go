@@ -156,7 +156,17 @@ func (w *World) Now() time.Time {
 	return time.Now()
 }
 
-// Pass moves the clock.
+// Stop stops the clock at an instant, after which it moves only when it is told to; at the zero instant the real time is
+// back.
+func (w *World) Stop(at time.Time) {
+	if at.IsZero() {
+		w.clock.Store(0)
+		return
+	}
+	w.clock.Store(at.UnixMicro())
+}
+
+// Pass moves a clock that was stopped.
 func (w *World) Pass(d time.Duration) { w.clock.Add(d.Microseconds()) }
 
 // Session is the assistant's, working for a customer on one task.
