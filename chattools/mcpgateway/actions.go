@@ -168,7 +168,7 @@ func (g *Gateway) remove(_ context.Context, p Named, _ registry.Current) (string
 		return "", refuse("there is no server of that name")
 	}
 	servers := slices.DeleteFunc(g.pins.clone().Servers, func(s Server) bool { return s.Name == p.Name })
-	if err := g.save(context.Background(), servers, g.without(p.Name)); err != nil {
+	if err := g.save(context.Background(), servers, without(g.suspended, p.Name)); err != nil {
 		return "", err
 	}
 	g.pool.forget(p.Name)
@@ -176,9 +176,9 @@ func (g *Gateway) remove(_ context.Context, p Named, _ registry.Current) (string
 }
 
 // without is what is suspended of other servers.
-func (g *Gateway) without(server string) map[[2]string]string {
+func without(suspended map[[2]string]string, server string) map[[2]string]string {
 	rest := map[[2]string]string{}
-	for key, why := range g.suspended {
+	for key, why := range suspended {
 		if key[0] != server {
 			rest[key] = why
 		}
@@ -205,7 +205,7 @@ func (g *Gateway) accept(ctx context.Context, p Accepted, c registry.Current) (s
 	for _, d := range list {
 		servers[i].Tools = append(servers[i].Tools, d.text.Bytes())
 	}
-	if err := g.save(context.Background(), servers, g.without(s.Name)); err != nil {
+	if err := g.save(context.Background(), servers, without(g.suspended, s.Name)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("accepted %d tools of %s", len(list), s.Name), nil

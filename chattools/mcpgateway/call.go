@@ -21,17 +21,20 @@ func (g *Gateway) call(ctx context.Context, s Server, t imported, params json.Ra
 		return nil, (&Error{Server: s.Name, Tool: t.tool.Name, Reason: WrongScope}).told()
 	}
 	var result json.RawMessage
-	err := g.pool.with(ctx, s, current.Session, func(l *link) (err error) {
-		if err := g.verify(ctx, l, t); err != nil {
+	err := g.stands(ctx, s, t)
+	if err == nil {
+		err = g.pool.with(ctx, s, current.Session, func(l *link) (err error) {
+			if err := g.verify(ctx, l, t); err != nil {
+				return err
+			}
+			result, err = g.ask(ctx, l, t, params)
 			return err
-		}
-		result, err = g.ask(ctx, l, t, params)
-		return err
-	})
+		})
+	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Tool = t.tool.Name
 		if e.Reason == Changed {
-			g.suspend(s.Name, t.tool.Name, e.Error())
+			g.suspend(s, t, e.Error())
 		}
 		return nil, e.told()
 	}

@@ -12,8 +12,9 @@
 //
 // A tool is what an owner accepted, to the byte. Before a change runs, and before a read if the last look is
 // older than [Limits].Fresh, the server is asked again on the connection that will carry the call. A tool
-// that differs does not run, and is unavailable until an owner accepts the difference. The canonical
-// parameters go to the server as they were approved. A call is never repeated: what a server did not answer
+// that differs does not run, and is unavailable until an owner accepts the difference. At the same moments the
+// store is asked whether the tool is still accepted, so that what another process removed runs nowhere. The
+// canonical parameters go to the server as they were approved. A call is never repeated: what a server did not answer
 // has an unknown outcome.
 //
 // A server gets nothing but those calls: no credentials or context of the caller, no sampling, elicitation or
@@ -74,7 +75,7 @@ type Peer struct {
 // Limits bound what a server can cause. Zero fields mean the default.
 type Limits struct {
 	Connect, List, Call time.Duration // default 30 seconds, 30 seconds, 2 minutes
-	Fresh               time.Duration // age of the definitions that a read may rely on; default 1 minute
+	Fresh               time.Duration // age of the definitions and pins that a read may rely on; default 1 minute
 	Idle                time.Duration // after which an unused connection is closed; default 10 minutes
 
 	Connections int // at once, of all servers; default 64
@@ -108,11 +109,18 @@ func (l Limits) withDefaults() Limits {
 type Gateway struct {
 	Config
 	pool pool
-	now  atomic.Pointer[chattools.Gate]
+	now  atomic.Pointer[present]
+	read atomic.Pointer[time.Time] // when the store last had the pins
 
 	mu        sync.Mutex // held while servers change
 	pins      Pins
 	suspended map[[2]string]string // server and raw name of a tool that is not what was accepted, and why
+}
+
+// present is a gate, and what is accepted by server, address and raw name of the tool.
+type present struct {
+	gate     *chattools.Gate
+	accepted map[[3]string]canon.Object
 }
 
 // Open returns the gateway of what the store has. It connects to no server.
@@ -132,7 +140,7 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 }
 
 // Gate returns the gate of the present registry.
-func (g *Gateway) Gate() *chattools.Gate { return g.now.Load() }
+func (g *Gateway) Gate() *chattools.Gate { return g.now.Load().gate }
 
 // Desk returns the desk of the present registry.
 func (g *Gateway) Desk() *approval.Desk { return g.Gate().Desk() }
@@ -140,41 +148,56 @@ func (g *Gateway) Desk() *approval.Desk { return g.Gate().Desk() }
 // Close closes every connection. Calls that are under way fail, and later ones connect no more.
 func (g *Gateway) Close() { g.pool.close() }
 
-// reload reads the store and replaces the registry. The lock is held.
+// reload reads the store, and replaces the registry if another process has changed the servers. The lock is held.
 func (g *Gateway) reload(ctx context.Context) error {
+	now := time.Now()
 	pins, err := g.Store.Load(ctx, g.Scope)
 	if err != nil {
 		return fmt.Errorf("mcpgateway: %w", err)
 	}
-	return g.replace(pins, g.suspended)
+	if g.now.Load() == nil || pins.Revision != g.pins.Revision {
+		suspended := g.suspended
+		for _, s := range g.pins.Servers {
+			if !pins.has(s) { // what is out of it was compared with something else
+				suspended = without(suspended, s.Name)
+				g.pool.forget(s.Name)
+			}
+		}
+		if err := g.replace(pins, suspended); err != nil {
+			return err
+		}
+	}
+	g.read.Store(&now)
+	return nil
 }
 
 // replace swaps in the registry of other pins, or leaves everything as it is. The lock is held.
 func (g *Gateway) replace(pins Pins, suspended map[[2]string]string) error {
-	gate, err := g.build(pins, suspended)
+	next, err := g.build(pins, suspended)
 	if err == nil {
-		g.install(gate, pins, suspended)
+		g.install(next, pins, suspended)
 	}
 	return err
 }
 
-func (g *Gateway) install(gate *chattools.Gate, pins Pins, suspended map[[2]string]string) {
+func (g *Gateway) install(next *present, pins Pins, suspended map[[2]string]string) {
 	g.pins, g.suspended = pins, suspended
-	g.now.Store(gate)
+	g.now.Store(next)
 	if g.Swapped != nil {
-		g.Swapped(gate)
+		g.Swapped(next.gate)
 	}
 }
 
 // build returns the gate of a registry with what is accepted and not suspended.
-func (g *Gateway) build(pins Pins, suspended map[[2]string]string) (*chattools.Gate, error) {
-	actions := g.administration()
+func (g *Gateway) build(pins Pins, suspended map[[2]string]string) (*present, error) {
+	actions, accepted := g.administration(), map[[3]string]canon.Object{}
 	for _, s := range pins.Servers {
 		imported, err := g.restore(s)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range imported {
+			accepted[[3]string{s.Name, s.Address, t.tool.Name}] = t.tool.text
 			if _, out := suspended[[2]string{s.Name, t.tool.Name}]; !out && !t.policy.Hidden {
 				actions = append(actions, g.action(s, t))
 			}
@@ -193,7 +216,7 @@ func (g *Gateway) build(pins Pins, suspended map[[2]string]string) (*chattools.G
 			return nil, fmt.Errorf("mcpgateway: Build left out the action %q", a.Name)
 		}
 	}
-	return chattools.NewGate(approval.NewDesk(reg)), nil
+	return &present{chattools.NewGate(approval.NewDesk(reg)), accepted}, nil
 }
 
 // server returns what is accepted of a server. The lock is held.
@@ -208,7 +231,7 @@ func (g *Gateway) server(name string) (Server, bool) {
 // save stores other servers and then swaps in their registry. The lock is held.
 func (g *Gateway) save(ctx context.Context, servers []Server, suspended map[[2]string]string) error {
 	next := Pins{Revision: g.pins.Revision + 1, Servers: servers}
-	gate, err := g.build(next, suspended)
+	built, err := g.build(next, suspended)
 	if err != nil {
 		return err
 	}
@@ -218,16 +241,39 @@ func (g *Gateway) save(ctx context.Context, servers []Server, suspended map[[2]s
 	case err != nil:
 		return fmt.Errorf("mcpgateway: %w", err)
 	}
-	g.install(gate, next, suspended)
+	g.install(built, next, suspended)
+	return nil
+}
+
+// holds reports whether a tool is accepted as it was when its action was made.
+func (g *Gateway) holds(s Server, t imported) bool {
+	return g.now.Load().accepted[[3]string{s.Name, s.Address, t.tool.Name}] == t.tool.text
+}
+
+// stands finds out whether a tool is still accepted, here and in the store: the registry that a call comes through
+// may have been replaced meanwhile, and another process may have removed the server.
+func (g *Gateway) stands(ctx context.Context, s Server, t imported) error {
+	if t.policy.Mode != authz.Read || time.Since(*g.read.Load()) >= g.Limits.Fresh {
+		ctx, cancel := context.WithTimeout(ctx, g.Limits.List)
+		defer cancel()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if err := g.reload(ctx); err != nil {
+			return err
+		}
+	}
+	if !g.holds(s, t) {
+		return &Error{Server: s.Name, Tool: t.tool.Name, Reason: Gone, Err: errors.New("it is accepted no longer")}
+	}
 	return nil
 }
 
 // suspend takes a tool out of the registry that is not what was accepted.
-func (g *Gateway) suspend(server, tool, why string) {
+func (g *Gateway) suspend(s Server, t imported, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := [2]string{server, tool}
-	if _, already := g.suspended[key]; already {
+	key := [2]string{s.Name, t.tool.Name}
+	if _, already := g.suspended[key]; already || !g.holds(s, t) {
 		return
 	}
 	suspended := maps.Clone(g.suspended)
@@ -239,11 +285,14 @@ func (g *Gateway) suspend(server, tool, why string) {
 func (g *Gateway) compared(s Server, now []definition) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if !g.pins.has(s) {
+		return // it was compared with what is accepted no longer
+	}
 	there := map[string]canon.Object{}
 	for _, d := range now {
 		there[d.Name] = d.text
 	}
-	suspended := g.without(s.Name)
+	suspended := without(g.suspended, s.Name)
 	pinned, err := g.restore(s)
 	if err != nil {
 		return // it could not have been accepted

@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +65,14 @@ func (m *Memory) Save(_ context.Context, scope authz.Scope, pins Pins) error {
 	}
 	m.scopes[scope] = pins.clone()
 	return nil
+}
+
+// has reports whether exactly this is accepted of a server.
+func (p Pins) has(s Server) bool {
+	return slices.ContainsFunc(p.Servers, func(other Server) bool {
+		return other.Name == s.Name && other.Address == s.Address &&
+			slices.EqualFunc(other.Tools, s.Tools, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+	})
 }
 
 func (p Pins) clone() Pins {
