@@ -78,7 +78,7 @@ func (d *door) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		client, _ := r.GetSession().(*mcp.ServerSession)
 		switch method {
 		case "tools/list":
-			return d.list(ctx, session, r)
+			return d.list(ctx, client, session, r)
 		case "tools/call":
 			res, err := d.call(d.own(ctx), session, r)
 			if err != nil {
@@ -146,7 +146,7 @@ func (d *door) initialize(client *mcp.ServerSession, session authz.Session, next
 }
 
 // list answers with the whole catalog: there is one page and no cursor.
-func (d *door) list(ctx context.Context, session authz.Session, r mcp.Request) (mcp.Result, error) {
+func (d *door) list(ctx context.Context, client *mcp.ServerSession, session authz.Session, r mcp.Request) (mcp.Result, error) {
 	if r, ok := r.(*mcp.ListToolsRequest); ok && r.Params != nil && r.Params.Cursor != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such cursor"}
 	}
@@ -154,7 +154,7 @@ func (d *door) list(ctx context.Context, session authz.Session, r mcp.Request) (
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the tools cannot be listed"}
 	}
-	d.watch.listed(session, catalog)
+	d.watch.listed(client, session, catalog)
 	res := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, len(catalog)), Cacheable: mcp.Cacheable{CacheScope: "private"}}
 	for i, t := range catalog {
 		res.Tools[i] = describe(t)

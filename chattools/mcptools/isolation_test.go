@@ -121,16 +121,7 @@ func TestI1_NobodyIsLetIn(t *testing.T) {
 // I2: within one session every call is judged by its own token and by the rights of that moment.
 func TestI2_EachCallIsJudgedByItself(t *testing.T) {
 	s := openShop(t)
-	_, url := s.serve(t, func(c *mcptools.Config) {
-		c.Stateful = true
-		c.Identify = func(r *http.Request, bearer string) (authz.Session, error) {
-			if bearer, ok := strings.CutPrefix(bearer, "narrow:"); ok {
-				session, err := identify(r, bearer)
-				return session.WithTools(authz.Only("who")), err
-			}
-			return identify(r, bearer)
-		}
-	})
+	_, url := s.serve(t, func(c *mcptools.Config) { c.Stateful, c.Identify = true, narrowing })
 	c := as("assistant-ann")
 	cs := connect(t, url, c, "2025-11-25", nil)
 	require.Contains(t, names(t, cs), "find_order")

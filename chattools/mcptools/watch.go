@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -29,7 +30,7 @@ type watch struct {
 type listener struct {
 	mcp     *mcp.Server
 	session authz.Session
-	user    string
+	who     string
 	count   int // of its subscriptions
 	seen    []*chattools.Tool
 	stale   bool // somebody of the same identity was shown other tools than seen
@@ -64,7 +65,7 @@ func (w *watch) add(server *mcp.Server, client *mcp.ServerSession, session authz
 	defer w.mu.Unlock()
 	l := w.listeners[client]
 	if l == nil {
-		l = &listener{mcp: server, session: session, user: user(session), seen: tools}
+		l = &listener{mcp: server, session: session, who: who(session), seen: tools}
 		w.listeners[client] = l
 	}
 	l.count++
@@ -106,19 +107,19 @@ func (w *watch) run() {
 // compare finds out whose tools have changed, and has the SDK notify. It tells everybody; due decides who hears.
 func (w *watch) compare() {
 	w.mu.Lock()
-	all := make([]*listener, 0, len(w.listeners))
+	all := make(map[*listener]listener, len(w.listeners))
 	for _, l := range w.listeners {
-		all = append(all, l)
+		all[l] = *l
 	}
 	w.mu.Unlock()
 	servers := map[*mcp.Server]bool{}
-	for _, l := range all {
-		tools, err := w.tools(l.session)
+	for l, then := range all {
+		tools, err := w.tools(then.session)
 		if err != nil {
 			continue // nothing is known
 		}
 		w.mu.Lock()
-		if l.stale || !slices.EqualFunc(l.seen, tools, same) {
+		if l.who == then.who && (l.stale || !slices.EqualFunc(l.seen, tools, same)) {
 			l.seen, l.stale, l.due, servers[l.mcp] = tools, false, true, true
 		}
 		w.mu.Unlock()
@@ -138,18 +139,33 @@ func (w *watch) tools(session authz.Session) ([]*chattools.Tool, error) {
 // same reports whether a client would notice no difference. Another gate has other tools that say the same.
 func same(a, b *chattools.Tool) bool { return a == b || reflect.DeepEqual(a, b) }
 
-// listed takes note of what a client was shown: one of the same identity that listens may be that client, and if
-// it saw other tools at first, it has to look again.
-func (w *watch) listed(session authz.Session, tools []*chattools.Tool) {
+// listed takes note of what a client was shown. Where it listens in a session that is kept, that is what it has seen
+// with the rights it has now. Otherwise one that listens with the same rights may be that client, and if it saw other
+// tools at first, it has to look again.
+func (w *watch) listed(client *mcp.ServerSession, session authz.Session, tools []*chattools.Tool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id := user(session)
+	id := who(session)
+	if l := w.listeners[client]; l != nil {
+		l.session, l.who, l.stale = session, id, false
+		if !slices.EqualFunc(l.seen, tools, same) {
+			l.seen = tools
+			w.look()
+		}
+		return
+	}
 	for _, l := range w.listeners {
-		if !l.stale && l.user == id && !slices.EqualFunc(l.seen, tools, same) {
+		if !l.stale && l.who == id && !slices.EqualFunc(l.seen, tools, same) {
 			l.stale = true
 			w.look()
 		}
 	}
+}
+
+// who tells sessions apart whose tools may differ, also those of one user whose tokens allow different ones.
+func who(s authz.Session) string {
+	names, restricted := s.Tools().Names()
+	return fmt.Sprintf("%s %t %q", user(s), restricted, names)
 }
 
 // begun tells a client that subscribed, now that it can be told, to look at its list: it may have listed before.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +177,48 @@ func TestAListOfAMomentIsCorrected(t *testing.T) {
 	require.NotContains(t, post(t, url, "assistant-ann", "tools/list", "").Body, "refund_order")
 	ceiling(authz.Execute)
 	hers.once(t, "ann")
+}
+
+// Two clients of one user whose tokens allow different tools do not send each other to look without end, nor does one
+// whose token allows less than the one before.
+func TestDifferentTokensAreNoChange(t *testing.T) {
+	for _, m := range listening {
+		s := openShop(t)
+		_, url := s.serve(t, func(c *mcptools.Config) {
+			if m.change != nil {
+				m.change(c)
+			}
+			c.Identify = narrowing
+		})
+		all, one := make(bell, 1000), make(bell, 1000)
+		token, narrow := as("assistant-ann"), "narrow:assistant-ann"
+		wide := connect(t, url, token, m.version, all.ring)
+		all.begin(t, m.version)
+		less := connect(t, url, as(narrow), m.version, one.ring)
+		one.begin(t, m.version)
+		for range 2 {
+			require.Contains(t, names(t, wide), "find_order")
+			require.Equal(t, []string{"who"}, names(t, less))
+		}
+		token.token.Store(&narrow)
+		require.Equal(t, []string{"who"}, names(t, wide))
+		time.Sleep(200 * time.Millisecond) // many times what a notification takes
+		all.silent(t, m.name)
+		one.silent(t, m.name)
+
+		s.invoke(t, "directory_set_grant", `{"model":"assistant","tool":"who","effect":"deny"}`)
+		all.once(t, m.name)
+		one.once(t, m.name)
+	}
+}
+
+// narrowing knows also tokens of somebody that allow one tool.
+func narrowing(r *http.Request, bearer string) (authz.Session, error) {
+	if bearer, ok := strings.CutPrefix(bearer, "narrow:"); ok {
+		session, err := identify(r, bearer)
+		return session.WithTools(authz.Only("who")), err
+	}
+	return identify(r, bearer)
 }
 
 // Who cannot be told is not promised to be.
