@@ -219,7 +219,7 @@ func (g *Gateway) look(ctx context.Context, name string, session authz.Session) 
 	if !there {
 		return s, nil, nil, refuse("there is no server of that name")
 	}
-	err = g.pool.with(ctx, s, session, func(l *link) error {
+	err = g.pool.with(ctx, s, session, func(ctx context.Context, l *link) error {
 		now, err := l.current(ctx, g.Limits, 0)
 		if err == nil {
 			list, refused = g.usable(s, now)

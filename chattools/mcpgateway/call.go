@@ -23,7 +23,7 @@ func (g *Gateway) call(ctx context.Context, s Server, t imported, params json.Ra
 	var result json.RawMessage
 	err := g.stands(ctx, s, t)
 	if err == nil {
-		err = g.pool.with(ctx, s, current.Session, func(l *link) (err error) {
+		err = g.pool.with(ctx, s, current.Session, func(ctx context.Context, l *link) (err error) {
 			if err := g.verify(ctx, l, t); err != nil {
 				return err
 			}

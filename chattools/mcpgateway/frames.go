@@ -26,15 +26,16 @@ const headerKey = "x-mcp-header"
 type wire struct {
 	mcp.Transport
 	below    mcp.Connection // set by Connect
-	limit    int
-	stale    atomic.Bool  // the server says that its tools have changed
-	oversize atomic.Bool  // an answer was larger than the limit
-	version  atomic.Value // string: the protocol that was agreed on in a handshake
+	limit    int            // bytes of an answer over HTTP
+	tools    int            // of a page that are looked at
+	stale    atomic.Bool    // the server says that its tools have changed
+	oversize atomic.Bool    // an answer was larger than the limit
+	version  atomic.Value   // string: the protocol that was agreed on in a handshake
 }
 
 // harden returns the wire over a host's transport.
-func harden(t mcp.Transport, limit int) *wire {
-	w := &wire{Transport: t, limit: limit}
+func harden(t mcp.Transport, limits Limits) *wire {
+	w := &wire{Transport: t, limit: limits.Message, tools: limits.Tools}
 	switch t := t.(type) {
 	case *mcp.StreamableClientTransport:
 		c := *t
@@ -47,7 +48,7 @@ func harden(t mcp.Transport, limit int) *wire {
 		}
 		client.Transport = &bounded{client.Transport, w}
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // credentials are for this address
-		c.HTTPClient, c.MaxRetries, c.MaxEventSize, c.DisableStandaloneSSE = &client, -1, limit, true
+		c.HTTPClient, c.MaxRetries, c.MaxEventSize, c.DisableStandaloneSSE = &client, -1, w.limit, true
 		w.Transport = &c
 	case *mcp.CommandTransport:
 		c := *t
@@ -88,7 +89,8 @@ func (f *frames) Write(ctx context.Context, m jsonrpc.Message) error {
 	return f.Connection.Write(ctx, m)
 }
 
-// Read returns the next answer to something that was asked for, or the next ping.
+// Read returns the next answer to something that was asked for. What the server asks for is answered here, before anything
+// more is read: the SDK would keep what a server that does not listen goes on asking.
 func (f *frames) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := f.Connection.Read(ctx)
@@ -107,11 +109,12 @@ func (f *frames) Read(ctx context.Context) (jsonrpc.Message, error) {
 			switch {
 			case m.Method == "notifications/tools/list_changed":
 				f.wire.stale.Store(true)
-			case m.IsCall() && m.Method == "ping":
-				return m, nil
 			case m.IsCall():
-				no := &jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "not offered"}}
-				if err := f.Connection.Write(ctx, no); err != nil {
+				answer := &jsonrpc.Response{ID: m.ID, Result: json.RawMessage("{}")}
+				if m.Method != "ping" {
+					answer = &jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "not offered"}}
+				}
+				if err := f.Connection.Write(ctx, answer); err != nil {
 					return nil, err
 				}
 			}
@@ -137,7 +140,7 @@ func (f *frames) answered(r *jsonrpc.Response) bool {
 			f.wire.version.Store(agreed.ProtocolVersion)
 		}
 	case "tools/list":
-		r.Result = carry(r.Result, map[string]any{"tools": headed(r.Result), "ttlMs": 0, "cacheScope": "private"})
+		r.Result = carry(r.Result, map[string]any{"tools": headed(r.Result, f.wire.tools), "ttlMs": 0, "cacheScope": "private"})
 	case "tools/call":
 		r.Result = carry(r.Result, map[string]any{"content": []any{}})
 	}
@@ -156,15 +159,17 @@ func carry(raw json.RawMessage, result map[string]any) json.RawMessage {
 
 // headed returns the tools of a page that the SDK has to know, because calls of them repeat parameters in
 // headers.
-func headed(page json.RawMessage) []*mcp.Tool {
-	var raw struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
+func headed(text json.RawMessage, limit int) []*mcp.Tool {
+	var p page
 	tools := []*mcp.Tool{}
-	if json.Unmarshal(page, &raw) != nil {
+	if json.Unmarshal(text, &p) != nil {
 		return tools
 	}
-	for _, text := range raw.Tools {
+	raw, err := elements(p.Tools, limit)
+	if err != nil {
+		return tools
+	}
+	for _, text := range raw {
 		var t struct {
 			Name        string `json:"name"`
 			InputSchema any    `json:"inputSchema"`

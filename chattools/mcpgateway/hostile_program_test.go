@@ -98,6 +98,8 @@ func (s *script) list(answer func(string)) {
 		answer(fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, s.lists))
 	case "endless tools":
 		answer(`{"tools":[` + strings.Repeat(readTool+",", 999) + readTool + `]}`)
+	case "many":
+		answer(`{"tools":[1` + strings.Repeat(",1", 7<<20) + `]}`)
 	case "duplicate":
 		answer(`{"tools":[` + readTool + `,` + noteTool + `,` + noteTool + `]}`)
 	case "schemas":
@@ -171,6 +173,11 @@ func (s *script) call(id, params json.RawMessage, answer func(string)) {
 		}
 		quoted, _ := json.Marshal(strings.Join(s.told, "\n"))
 		answer(`{"content":[{"type":"text","text":` + string(quoted) + `}]}`)
+	case "pings": // without ever reading the answers
+		for i := range 300_000 {
+			send(`{"jsonrpc":"2.0","id":"p%d","method":"ping"}`, i)
+		}
+		answer(text("ok"))
 	case "flood":
 		for range 5000 {
 			send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)

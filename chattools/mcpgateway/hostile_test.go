@@ -28,7 +28,7 @@ func TestHostileListing(t *testing.T) {
 		"banner": mcpgateway.Unreachable, "version": mcpgateway.Unreachable,
 		"mute at initialize": mcpgateway.Timeout, "mute at list": mcpgateway.Timeout,
 		"tools null": mcpgateway.BadListing, "tools missing": mcpgateway.BadListing, "tools text": mcpgateway.BadListing,
-		"same cursor": mcpgateway.Endless, "endless cursors": mcpgateway.Endless, "endless tools": mcpgateway.Endless,
+		"same cursor": mcpgateway.Endless, "endless cursors": mcpgateway.Endless, "endless tools": mcpgateway.Endless, "many": mcpgateway.Endless,
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +57,7 @@ func TestHostileCall(t *testing.T) {
 		text   string // of the result
 	}{
 		"blank": {ok, "note"}, "plain": {ok, "note"}, "immortal": {ok, "note"},
-		"mute at call": {mcpgateway.Timeout, ""}, "string id": {mcpgateway.Timeout, ""}, "deaf": {mcpgateway.Timeout, ""},
+		"mute at call": {mcpgateway.Timeout, ""}, "string id": {mcpgateway.Timeout, ""}, "deaf": {mcpgateway.Timeout, ""}, "pings": {mcpgateway.Timeout, ""},
 		"dies": {mcpgateway.Lost, ""}, "huge": {mcpgateway.TooLarge, ""},
 		"protocol error": {mcpgateway.Refused, ""}, "wants input": {mcpgateway.Refused, ""},
 		"tool error":      {mcpgateway.ToolFailed, ""},

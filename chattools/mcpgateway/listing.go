@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,8 +49,26 @@ type listing struct {
 
 // page is one answer to tools/list.
 type page struct {
-	Tools      *[]json.RawMessage `json:"tools"`
-	NextCursor string             `json:"nextCursor"`
+	Tools      json.RawMessage `json:"tools"`
+	NextCursor string          `json:"nextCursor"`
+}
+
+// elements returns the elements of an array in valid JSON, but none after the first that is too many: one that takes two bytes on the
+// wire takes many more here.
+func elements(array json.RawMessage, limit int) ([]json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(array))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+		return nil, errors.Join(errors.New("no array"), err)
+	}
+	var list []json.RawMessage
+	for d.More() && len(list) <= limit {
+		var e json.RawMessage
+		if err := d.Decode(&e); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }
 
 // maxPages bounds a list, whose pages may be empty.
@@ -79,13 +98,18 @@ func (l *link) list(ctx context.Context, limits Limits) (*listing, error) {
 			return fail(TooLarge, fmt.Errorf("a list of more than %d bytes", limits.Message))
 		}
 		var p page
-		if err := json.Unmarshal(text, &p); err != nil || p.Tools == nil {
-			return fail(BadListing, errors.Join(errors.New("an answer without a list of tools"), err))
+		err = json.Unmarshal(text, &p)
+		var more []json.RawMessage
+		if err == nil {
+			more, err = elements(p.Tools, limits.Tools)
+		}
+		if err != nil {
+			return fail(BadListing, fmt.Errorf("an answer without a list of tools: %w", err))
 		}
 		for _, t := range res.Tools {
 			headed[t.Name] = true
 		}
-		if raw = append(raw, *p.Tools...); len(raw) > limits.Tools {
+		if raw = append(raw, more...); len(raw) > limits.Tools {
 			return fail(Endless, fmt.Errorf("more than %d tools", limits.Tools))
 		}
 		if p.NextCursor == "" {

@@ -18,9 +18,10 @@
 // has an unknown outcome.
 //
 // A server gets nothing but those calls: no credentials or context of the caller, no sampling, elicitation or
-// roots. Its instructions and log messages are dropped, its descriptions and results are labelled as its own
-// words. Connections are per caller unless the host shares them, and credentials are those that the host's
-// Dial puts on. Whatever a server does ends within [Limits] in an [*Error] that names it and says why.
+// roots. Its instructions and log messages are dropped; descriptions of its tools and results are labelled as its own
+// words, those within the schemas of parameters are passed on as they are. Connections are per caller unless the host
+// shares them, and credentials are those that the host's Dial puts on. Whatever a server does ends within [Limits] in an
+// [*Error] that names it and says why.
 package mcpgateway
 
 import (
@@ -133,7 +134,7 @@ func Open(ctx context.Context, c Config) (*Gateway, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{Config: c, suspended: map[[2]string]string{}}
-	g.pool.g = g
+	g.pool.open(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g, g.reload(ctx)

@@ -12,13 +12,14 @@ import (
 	"github.com/sallyport-dev/sallyport/authz"
 )
 
-// caller is who a connection is for. Two sessions share one if both model and principal are the same.
+// caller is who a connection is for. Two sessions share one if model, principal and those between them are the same.
 type caller struct {
 	server, address string
 	kind            authz.Kind
 	actor           authz.ID
 	principal       authz.ID
 	background      bool
+	via             string
 }
 
 // link is a connection to a server. Its calls may overlap.
@@ -36,6 +37,7 @@ type link struct {
 	// users counts the calls under way. A link that is out of the pool is closed by the last one.
 	users int
 	out   bool
+	slot  sync.Once // gives back what it takes of the limit on connections
 
 	turn  chan struct{} // to ask the server for its tools: one call at a time, the others use what it learned
 	tools *listing
@@ -50,6 +52,15 @@ type pool struct {
 	closed bool
 	links  map[caller]*link
 	busy   sync.WaitGroup // connections that are being made or closed
+
+	slots chan struct{} // holds one for each connection, until it is closed
+	ended context.Context
+	end   context.CancelFunc // fails what is under way
+}
+
+func (p *pool) open(g *Gateway) {
+	p.g, p.links, p.slots = g, map[caller]*link{}, make(chan struct{}, g.Limits.Connections)
+	p.ended, p.end = context.WithCancel(context.Background())
 }
 
 func (g *Gateway) callerOf(server Server, s authz.Session) (caller, authz.Session) {
@@ -59,11 +70,12 @@ func (g *Gateway) callerOf(server Server, s authz.Session) (caller, authz.Sessio
 	}
 	c.kind, c.actor, c.background = s.Kind(), s.Actor(), s.Background()
 	c.principal, _ = s.Principal()
+	c.via = fmt.Sprintf("%q", s.Via())
 	return c, s
 }
 
 // with calls f with the connection for a session. A link on which a call broke or hung serves no other.
-func (p *pool) with(ctx context.Context, server Server, s authz.Session, f func(*link) error) error {
+func (p *pool) with(ctx context.Context, server Server, s authz.Session, f func(context.Context, *link) error) error {
 	c, who := p.g.callerOf(server, s)
 	l, err := p.take(c, Peer{server.Name, server.Address, who})
 	if err != nil {
@@ -82,7 +94,10 @@ func (p *pool) with(ctx context.Context, server Server, s authz.Session, f func(
 		p.drop(c, l)
 		return l.err
 	}
-	err = f(l)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(p.ended, end)()
+	err = f(ctx, l)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Reason == Timeout || e.Reason == Lost || e.Reason == TooLarge && l.wire.oversize.Load()) {
 		p.drop(c, l)
 	}
@@ -107,9 +122,6 @@ func (p *pool) take(c caller, peer Peer) (*link, error) {
 	l := &link{server: c.server, ready: make(chan struct{}), turn: make(chan struct{}, 1), users: 1}
 	l.idle = time.AfterFunc(time.Hour, func() { p.expire(c, l) })
 	l.idle.Stop()
-	if p.links == nil {
-		p.links = map[caller]*link{}
-	}
 	p.links[c] = l
 	p.busy.Go(func() { p.connect(l, peer) })
 	return l, nil
@@ -134,12 +146,19 @@ func (p *pool) connect(l *link, peer Peer) {
 	}
 	late := time.AfterFunc(p.g.Limits.Connect, cancel)
 	defer late.Stop()
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done(): // one that was dropped is still there
+		l.slot.Do(func() {})
+		fail(Unreachable, errors.New("too many connections are in use"))
+		return
+	}
 	t, err := p.g.Dial(ctx, peer)
 	if err != nil {
 		fail(Unreachable, err)
 		return
 	}
-	l.wire = harden(t, p.g.Limits.Message)
+	l.wire = harden(t, p.g.Limits)
 	client := mcp.NewClient(&mcp.Implementation{Name: "sallyport", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
@@ -227,6 +246,7 @@ func (p *pool) shut(l *link) {
 		if l.end != nil {
 			l.end()
 		}
+		l.slot.Do(func() { <-p.slots })
 	})
 }
 
@@ -245,6 +265,7 @@ func (p *pool) forget(server string) {
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
+	p.end()
 	for c, l := range p.links {
 		if l.users > 0 {
 			p.shut(l)
