@@ -135,8 +135,13 @@ func (d *door) initialize(client *mcp.ServerSession, session authz.Session, next
 	}
 	if d.config.Stateful || !d.fixed.IsZero() {
 		remove := d.watch.add(d.mcp, client, session)
+		end := func() {}
+		if d.fixed.IsZero() {
+			end = d.kept.keep(user(session), client)
+		}
 		go func() {
 			_ = client.Wait()
+			end()
 			remove()
 		}()
 	} else if r, ok := res.(*mcp.InitializeResult); ok {

@@ -52,7 +52,8 @@ type Config struct {
 	Instructions  string // to models, on how to use the tools
 
 	// Stateful keeps a session for each client, which speaks the revisions before 2026-07-28 only and is bound to
-	// the user who opened it. Clients of those revisions are told about changes in this mode only.
+	// the user who opened it. Clients of those revisions are told about changes in this mode only. A session that is
+	// not used for half an hour ends, and so does the oldest of more than 64 of one user.
 	Stateful bool
 
 	// Origins are those of web pages that may call, such as https://inspector.example. Without it no web page
@@ -81,6 +82,7 @@ type Server struct {
 	http    *mcp.Server
 	handler http.Handler
 	watch   watch
+	kept    sessions
 }
 
 // NewServer returns a server. The error says what the configuration lacks.
