@@ -20,16 +20,12 @@ func (g *Gateway) call(ctx context.Context, s Server, t imported, params json.Ra
 	if !ok || current.Session.Scope() != g.Scope {
 		return nil, (&Error{Server: s.Name, Tool: t.tool.Name, Reason: WrongScope}).told()
 	}
-	var result json.RawMessage
-	err := g.stands(ctx, s, t)
-	if err == nil {
-		err = g.pool.with(ctx, s, current.Session, func(ctx context.Context, l *link) (err error) {
-			if err := g.verify(ctx, l, t); err != nil {
-				return err
-			}
-			result, err = g.ask(ctx, l, t, params)
-			return err
-		})
+	result, sent, err := g.try(ctx, s, t, current.Session, params)
+	if !sent && lost(err) { // the connection died while nobody used it; the next one is new
+		result, sent, err = g.try(ctx, s, t, current.Session, params)
+	}
+	if e, ok := errors.AsType[*Error](err); ok && !sent && (e.Reason == Lost || e.Reason == Timeout) {
+		err = &Error{Server: s.Name, Reason: Unreachable, Err: e.Err}
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Tool = t.tool.Name
@@ -39,6 +35,27 @@ func (g *Gateway) call(ctx context.Context, s Server, t imported, params json.Ra
 		return nil, e.told()
 	}
 	return result, err
+}
+
+// try is one attempt at a call. Sent says that the server may have it.
+func (g *Gateway) try(ctx context.Context, s Server, t imported, session authz.Session, params json.RawMessage) (result json.RawMessage, sent bool, err error) {
+	if err := g.stands(ctx, s, t); err != nil {
+		return nil, false, err
+	}
+	err = g.pool.with(ctx, s, session, func(ctx context.Context, l *link) (err error) {
+		if err := g.verify(ctx, l, t); err != nil {
+			return err
+		}
+		sent = true
+		result, err = g.ask(ctx, l, t, params)
+		return err
+	})
+	return result, sent, err
+}
+
+func lost(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Reason == Lost
 }
 
 // verify compares a tool with what was accepted.

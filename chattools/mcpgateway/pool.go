@@ -153,6 +153,10 @@ func (p *pool) connect(l *link, peer Peer) {
 		fail(Unreachable, errors.New("too many connections are in use"))
 		return
 	}
+	if err := ctx.Err(); err != nil {
+		fail(Timeout, err)
+		return
+	}
 	t, err := p.g.Dial(ctx, peer)
 	if err != nil {
 		fail(Unreachable, err)
@@ -234,8 +238,16 @@ func (p *pool) evict() bool {
 	return true
 }
 
-// shut closes a link that nobody uses. The lock is held, and not waited for: a process may take its time.
+// shut closes a link that nobody uses, and one that is still being made is made no further. The lock is held, and not
+// waited for: a process may take its time.
 func (p *pool) shut(l *link) {
+	select {
+	case <-l.ready:
+	default:
+		if l.end != nil {
+			l.end()
+		}
+	}
 	p.busy.Go(func() {
 		<-l.ready
 		if l.session != nil {

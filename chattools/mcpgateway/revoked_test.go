@@ -88,6 +88,32 @@ func TestNoStoreNoChange(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestServerThatDiedMeanwhile: a connection that broke while nobody used it costs no approval, since nothing was sent by it;
+// and where the server does not come back, nothing was run.
+func TestServerThatDiedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *mcpgateway.Config) { c.Limits.Connect = 5 * time.Second })
+	require.NoError(t, w.trust("up", "plain"))
+	kill := func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, c := range w.cmds {
+			_ = c.Process.Kill() // those that ended before are no matter
+		}
+	}
+	for range 3 {
+		waits := w.call(w.bot, "up_note", `{"text":"x"}`)
+		kill()
+		_, err := w.approve(waits.Proposal)
+		require.NoError(t, err)
+	}
+	w.switchMode("mute at initialize")
+	waits := w.call(w.bot, "up_note", `{"text":"x"}`)
+	kill()
+	_, err := w.approve(waits.Proposal)
+	require.Equal(t, mcpgateway.Unreachable, reasonOf(err), "%v", err)
+}
+
 // TestAcceptedElsewhere: a tool that changed and was accepted by another process is no longer out.
 func TestAcceptedElsewhere(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,9 @@ type refund struct {
 // newCashier needs no test, so that a child process has one too. All cashiers have the same keys, people and clock.
 func newCashier(book ledger.Store, paid string) (*cashier, error) {
 	cashier := &cashier{paid: paid, clock: new(atomic.Int64), step: func() {}}
-	cashier.effect = func(_ context.Context, call registry.Current) error { return appendLine(paid, call.Proposal+" "+call.Claim) }
+	cashier.effect = func(_ context.Context, call registry.Current) error {
+		return appendLine(paid, call.Proposal+" "+call.Claim)
+	}
 	cashier.clock.Store(ledgertest.At(0).UnixMicro())
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a secret of at least 32 bytes....")})
 	if err != nil {
