@@ -19,7 +19,8 @@ import (
 
 // Policy is what a host says of a tool. The zero Policy is a change that waits for a person.
 type Policy struct {
-	// Mode is Propose if it is zero, and also for a Read that says of itself that it changes or destroys.
+	// Mode is Propose if it is zero, and also for a Read that says of itself that it changes or destroys: such a
+	// one needs the default permission of a change, since no read shares its permission with a change.
 	Mode authz.Mode
 
 	Permission, Ask authz.Permission // default SERVER:read for a read and SERVER:edit for a change
@@ -104,8 +105,11 @@ func (g *Gateway) fits(s Server, d definition) error {
 // imports asks the host what a tool is.
 func (g *Gateway) imports(s Server, d definition) imported {
 	p := g.Rule(d.Tool)
-	if p.Mode == 0 || p.Mode == authz.Read && d.changes {
+	switch {
+	case p.Mode == 0:
 		p.Mode = authz.Propose
+	case p.Mode == authz.Read && d.changes:
+		p.Mode, p.Permission, p.Ask = authz.Propose, "", ""
 	}
 	if p.Permission == "" {
 		p.Permission = authz.Permission(s.Name + ":edit")

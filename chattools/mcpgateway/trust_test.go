@@ -253,6 +253,11 @@ func TestReadsAreNotWidened(t *testing.T) {
 	everything := func(c *mcpgateway.Config) {
 		c.Rule = func(mcpgateway.Tool) mcpgateway.Policy { return mcpgateway.Policy{Mode: authz.Read} }
 	}
+	named := func(c *mcpgateway.Config) {
+		c.Rule = func(mcpgateway.Tool) mcpgateway.Policy {
+			return mcpgateway.Policy{Mode: authz.Read, Permission: "files:read"}
+		}
+	}
 	nothing := func(c *mcpgateway.Config) {
 		c.Rule = func(mcpgateway.Tool) mcpgateway.Policy { return mcpgateway.Policy{} }
 	}
@@ -267,6 +272,8 @@ func TestReadsAreNotWidened(t *testing.T) {
 		"rule and hint":      {everything, "readonly", chattools.Done},
 		"rule against hint":  {everything, "changing", chattools.NeedsApproval},
 		"rule against hint2": {everything, "destroying", chattools.NeedsApproval},
+		"a read's name":      {named, "silent", chattools.Done},
+		"not a read's name":  {named, "changing", chattools.NeedsApproval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
