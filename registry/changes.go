@@ -37,8 +37,7 @@ type hub struct {
 	watches []*func()
 }
 
-// Subscription is one subscriber's view of the changes: those in its session's scope all of whose targets
-// the session may read. Next is for one goroutine at a time; Close may be called by any.
+// Subscription is one subscriber's view of the changes: those in its session's scope that [Registry.Shows] it. Next is for one goroutine at a time; Close may be called by any.
 type Subscription struct {
 	registry *Registry
 	session  authz.Session
@@ -90,8 +89,7 @@ func (s *Subscription) Next(ctx context.Context) (Change, error) {
 			s.miss(c.Missed + 1)
 			return Change{}, err
 		}
-		hidden := slices.ContainsFunc(c.Targets, func(p authz.Path) bool { return !view.MayRead(s.session, p) })
-		if !hidden {
+		if s.registry.shows(view, s.session, c.Action, c.Targets) {
 			return c, nil
 		}
 		s.miss(c.Missed) // what was dropped before it may have been readable

@@ -95,6 +95,29 @@ func TestChangesAreFiltered(t *testing.T) {
 	require.ErrorIs(t, err, authz.ErrSession)
 }
 
+// What administers the scope has the whole scope for a target, which any staff may read.
+func TestChangesOfAdministration(t *testing.T) {
+	s := open(t, func(s *shop, p *plan) {
+		p.Actions = append(p.Actions, registry.Define("close_shop", registry.Spec[struct{}]{
+			Description: "Close.", Mode: authz.Propose, Permission: "shop:close", Explicit: true,
+		}, func(context.Context, struct{}) (string, error) { return "", nil }))
+	})
+	owner, editor := subscribe(t, s, person(t, olga)), subscribe(t, s, person(t, sam))
+	_, err := s.reg.Invoke(t.Context(), registry.Call{Session: person(t, olga), Action: "close_shop", Params: []byte(`{}`)})
+	require.NoError(t, err)
+	require.NoError(t, s.note("W1"))
+	for _, action := range []string{"close_shop", "add_note"} {
+		c, err := owner.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, action, c.Action)
+	}
+	c, err := editor.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "add_note", c.Action)
+	require.Zero(t, c.Missed)
+	none(t, editor)
+}
+
 // Nobody waits for a slow subscriber. What it lost it is told, as a number.
 func TestSlowSubscriber(t *testing.T) {
 	s := open(t)

@@ -84,9 +84,12 @@ func (r *Registry) Known(ctx context.Context, scope authz.Scope, person authz.Pe
 	return nil
 }
 
-// Readable says whether some read's permission is held by everybody behind a session on every one of the
-// paths, as for a [Subscription]. The error is a [*Refusal].
-func (r *Registry) Readable(ctx context.Context, s authz.Session, paths []authz.Path) (bool, error) {
+// Shows says whether a session may know that an action changed what is at these paths, as for a [Subscription]: some
+// read's permission is held by everybody behind it on each of them. That an explicit action, or one that is gone, was
+// run it may know only if it could use that action too, or has [ReadProposals] on the whole scope: such an action
+// administers a scope, its target is often the whole of it, and tells nothing of who may know. The error is a
+// [*Refusal].
+func (r *Registry) Shows(ctx context.Context, s authz.Session, action string, paths []authz.Path) (bool, error) {
 	if s.IsZero() {
 		return false, denied(ledger.Unavailable, authz.Decision{Reason: authz.ReasonInvalidSession})
 	}
@@ -94,7 +97,15 @@ func (r *Registry) Readable(ctx context.Context, s authz.Session, paths []authz.
 	if err != nil {
 		return false, r.noFacts(err)
 	}
-	return !slices.ContainsFunc(paths, func(p authz.Path) bool { return !view.MayRead(s, p) }), nil
+	return r.shows(view, s, action, paths), nil
+}
+
+func (r *Registry) shows(v *authz.View, s authz.Session, action string, paths []authz.Path) bool {
+	if slices.ContainsFunc(paths, func(p authz.Path) bool { return !v.MayRead(s, p) }) {
+		return false
+	}
+	i, a := r.find(action)
+	return a != nil && (!a.Explicit || v.Could(s, i)) || v.May(s, ReadProposals, authz.Root())
 }
 
 // Matrix tells an operator, by one reading of the facts, which of the given models could use which actions and

@@ -1,12 +1,14 @@
 package registry_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
+	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // A list says of each proposal what opening it says, as far as rights go, and costs one reading of the facts.
@@ -55,14 +57,38 @@ func TestOverseeing(t *testing.T) {
 	refusal(t, s.reg.Known(t.Context(), "shop", authz.Person{}), ledger.Unavailable, "unknown_actor")
 	refusal(t, s.reg.Known(t.Context(), "nowhere", sam), ledger.Unavailable, "unknown_scope")
 	require.Len(t, s.trail(ledger.AuditQuery{Scope: "shop"}), before)
+}
 
-	ok, err := s.reg.Readable(t.Context(), person(t, sam), []authz.Path{authz.Root()})
-	require.NoError(t, err)
-	require.True(t, ok)
-	ok, err = s.reg.Readable(t.Context(), person(t, sam), []authz.Path{authz.Root(), {}})
-	require.NoError(t, err)
-	require.False(t, ok, "no path is none that anybody may read")
-	_, err = s.reg.Readable(t.Context(), authz.Session{}, nil)
+func TestWhoIsShownAChange(t *testing.T) {
+	s := open(t, func(s *shop, p *plan) {
+		p.Actions = append(p.Actions, registry.Define("close_shop", registry.Spec[struct{}]{
+			Description: "Close.", Mode: authz.Propose, Permission: "shop:close", Explicit: true,
+		}, func(context.Context, struct{}) (string, error) { return "", nil }))
+	})
+	shows := func(session authz.Session, action string, paths ...authz.Path) bool {
+		ok, err := s.reg.Shows(t.Context(), session, action, paths)
+		require.NoError(t, err)
+		return ok
+	}
+	hers := authz.MustPath("/users/carla/orders/W1")
+	require.True(t, shows(person(t, sam), "add_note", authz.Root()))
+	require.True(t, shows(person(t, carla), "add_note", hers))
+	require.False(t, shows(person(t, carla), "add_note", authz.Root()))
+	require.False(t, shows(person(t, carla), "add_note", hers, authz.Root()))
+	require.False(t, shows(person(t, sam), "add_note", authz.Root(), authz.Path{}), "no path is none that anybody may read")
+
+	// Of what administers the scope those know who could do it too, or oversee it.
+	for _, action := range []string{"close_shop", "gone"} {
+		require.True(t, shows(person(t, olga), action, authz.Root()), action)
+		require.False(t, shows(person(t, sam), action, authz.Root()), action)
+		require.False(t, shows(session(t, "bot", authz.For(olga)), action, authz.Root()), action)
+		require.False(t, shows(person(t, carla), action), action)
+	}
+	s.edit("sam", func(_ *authz.Facts, a *authz.Actor) { a.Roles = append(a.Roles, "auditor") })
+	require.True(t, shows(person(t, sam), "close_shop", authz.Root()))
+	require.True(t, shows(person(t, sam), "gone", authz.Root()))
+
+	_, err := s.reg.Shows(t.Context(), authz.Session{}, "add_note", nil)
 	refusal(t, err, ledger.Unavailable, "invalid_session")
 }
 

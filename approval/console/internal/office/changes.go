@@ -2,12 +2,10 @@ package office
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
-	"github.com/sallyport-dev/sallyport/registry"
 )
 
 // Change is one thing that happened. It says what to read anew, and nothing of what is there to read.
@@ -54,9 +52,8 @@ func (v *Visit) Happening(ctx context.Context, records []ledger.Record) ([]Chang
 	return list, nil
 }
 
-// Sees returns those changes that the person may see now: of proposals that they see, and of targets that they
-// may read. Of an explicit action, by which a scope is administered, they see it only if they could do or ask for the
-// same, or oversee the scope: its target is often the whole scope, and tells nothing of who may know.
+// Sees returns those changes that the person may see now: of proposals that they see, and those that
+// [registry.Registry.Shows] them.
 func (v *Visit) Sees(ctx context.Context, list []Change) ([]Change, error) {
 	var rows []ledger.Proposal
 	for _, c := range list {
@@ -76,13 +73,8 @@ func (v *Visit) Sees(ctx context.Context, list []Change) ([]Change, error) {
 	for _, c := range list {
 		ok := known[c.Proposal]
 		if c.Proposal == "" {
-			if ok, err = v.reg.Readable(ctx, v.session, c.Targets); err != nil {
+			if ok, err = v.reg.Shows(ctx, v.session, c.Action, c.Targets); err != nil {
 				return nil, err
-			}
-			if a := v.reg.Lookup(c.Action); ok && (a == nil || a.Explicit) {
-				if ok, err = v.administers(ctx, c.Action); err != nil {
-					return nil, err
-				}
 			}
 		}
 		if ok {
@@ -90,15 +82,6 @@ func (v *Visit) Sees(ctx context.Context, list []Change) ([]Change, error) {
 		}
 	}
 	return seen, nil
-}
-
-// administers reports whether the person oversees the scope, or could use an action or ask for it.
-func (v *Visit) administers(ctx context.Context, action string) (bool, error) {
-	if v.Oversees(ctx) {
-		return true, nil
-	}
-	list, err := v.Actions(ctx)
-	return slices.ContainsFunc(list, func(a *registry.Action) bool { return a.Name == action }), err
 }
 
 // After returns up to limit records of the scope after a place in the audit trail, for Happening only.
