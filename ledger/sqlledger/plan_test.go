@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
@@ -104,6 +105,10 @@ func TestPlans(t *testing.T) {
 		}, []string{"USING INDEX {proposals_party} (party=? AND expires_at>?)", "TEMP B-TREE FOR ORDER BY",
 			"USING COVERING INDEX {proposals_party} (party=? AND expires_at>?)", "{scopes}",
 			"USING COVERING INDEX {proposals_pending} (scope=? AND created_at>?)"}},
+		{"purge", func() error {
+			_, err := x.Purge(ctx, ledger.Purge{Scope: "shop", Before: now.Add(time.Hour), Limit: 50, Record: ledger.Record{At: now, Event: ledger.EventPurged, Session: open.Session}})
+			return err
+		}, []string{"USING INDEX {proposals_list} (scope=? AND created_at<?)", "USING INDEX {records_list} (scope=?)", "USING COVERING INDEX sqlite_autoindex_{proposals}_1"}},
 		{"claim", func() error {
 			_, err := x.Claim(ctx, ledgertest.NewClaim(open, "claim-1", open.CreatedAt))
 			return err

@@ -68,10 +68,10 @@ func (s *Store) purgeable(ctx context.Context, p ledger.Purge) (ids, seqs []any,
 	var names []string
 	var numbers []int64
 	err = s.db.SelectContext(ctx, &names,
-		s.db.Text("SELECT id FROM {proposals} WHERE scope = ? AND created_at < ? AND "+through+" ORDER BY created_at, id LIMIT ?"), scope, before, p.Limit)
+		s.db.Text("SELECT id FROM {proposals}"+s.dialect.by("list")+" WHERE scope = ? AND created_at < ? AND "+through+" ORDER BY created_at, id LIMIT ?"), scope, before, p.Limit)
 	if err == nil {
 		err = s.db.SelectContext(ctx, &numbers,
-			s.db.Text("SELECT seq FROM {records} WHERE scope = ? AND at < ? AND "+alone+" ORDER BY seq LIMIT ?"), scope, before, p.Limit)
+			s.db.Text("SELECT seq FROM {records}"+s.dialect.by("list")+" WHERE scope = ? AND at < ? AND "+alone+" ORDER BY seq LIMIT ?"), scope, before, p.Limit)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("sqlledger: look for what to purge: %w", err)
