@@ -121,7 +121,7 @@ type Store interface {
 type Transactor interface {
 	// Unit returns a unit of work for one run, and the context by which that run's function can join it. The
 	// transaction begins when it does; a unit that nobody joined is none. End it by Finish, Append or Undo;
-	// what comes after that changes nothing.
+	// what comes after that is ErrConflict and changes nothing.
 	Unit(ctx context.Context) (context.Context, Unit)
 }
 
@@ -135,7 +135,7 @@ type Unit interface {
 	// Append is [Store.Append], in the run's transaction, which it commits.
 	Append(ctx context.Context, r Record) error
 
-	// Undo rolls the run's transaction back. It is no error that there is none, or that it has ended.
+	// Undo rolls the run's transaction back. Where there is none, or it has ended, it does nothing.
 	Undo()
 }
 

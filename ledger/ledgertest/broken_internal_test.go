@@ -42,6 +42,7 @@ type broken struct {
 	audit     func(context.Context, ledger.AuditQuery) ([]ledger.Record, error)
 	tally     func(context.Context, ledger.TallyQuery) ([]ledger.Tally, error)
 	purge     func(context.Context, ledger.Purge) (ledger.Purged, error)
+	joining   joining
 }
 
 func or[In, Out any](replaced, sound func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
@@ -139,7 +140,7 @@ func TestSuiteCatchesBrokenStores(t *testing.T) {
 		require.Empty(t, failures(t.Context(), c, &broken{Memory: new(ledger.Memory)}), "a sound store passes")
 	}
 	caught := map[string]bool{}
-	for _, list := range [][]flaw{decisionFlaws, useFlaws, keepingFlaws, listFlaws, searchFlaws, purgeFlaws} {
+	for _, list := range [][]flaw{decisionFlaws, useFlaws, keepingFlaws, listFlaws, searchFlaws, purgeFlaws, unitFlaws} {
 		for _, f := range list {
 			t.Run(f.name, func(t *testing.T) {
 				for _, name := range f.breaks {

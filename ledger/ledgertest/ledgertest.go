@@ -19,7 +19,7 @@ import (
 
 // TestStore runs the contract of [ledger.Store], one subtest for each clause. open returns an empty store
 // that nothing else uses. What a row that was changed behind the ledger's back answers is tested if the store
-// is a [Tamperer].
+// is a [Tamperer], and what a run writes in the ledger's transaction if it is a [Joiner].
 //
 //	func TestStore(t *testing.T) {
 //		ledgertest.TestStore(t, func(t *testing.T) ledger.Store { return openStore(t) })
@@ -31,6 +31,9 @@ func TestStore(t *testing.T, open func(t *testing.T) ledger.Store) {
 			if _, ok := store.(Tamperer); c.tampers && !ok {
 				t.Skip("rows of this store cannot be changed behind its back")
 			}
+			if _, ok := store.(Joiner); c.joins && !ok {
+				t.Skip("no run can join a transaction of this store")
+			}
 			c.check(&suite{tb: t, store: store})
 		})
 	}
@@ -41,6 +44,7 @@ type clause struct {
 	name    string
 	check   func(*suite)
 	tampers bool
+	joins   bool
 }
 
 // tb is what a clause needs of a *testing.T. The tests of the suite put a recorder in its place.
@@ -131,4 +135,9 @@ var clauses = []clause{
 	{name: "all methods are safe for concurrent use", check: concurrentUse},
 	{name: "changes of a proposal are linearizable", check: linearizes},
 	{name: "a decision that a row denies stands", check: standsTampering, tampers: true},
+
+	{name: "a run's writes are there with its outcome", check: unitsFinish, joins: true},
+	{name: "a run's writes are there with their record", check: unitsAppend, joins: true},
+	{name: "an undone run has written nothing", check: unitsUndo, joins: true},
+	{name: "a run whose outcome is refused has written nothing", check: unitsCommitTogether, joins: true},
 }

@@ -135,7 +135,7 @@ type store struct {
 	dsn     string
 }
 
-var tables = []string{"records_guard", "proposals", "records", "scopes", "grants", "uses", "meta"}
+var tables = []string{"records_guard", "proposals", "records", "scopes", "grants", "uses", "meta", "joined"}
 
 // open returns an empty store of the engine, which the end of the test removes.
 func (e engine) open(tb testing.TB) *store {
@@ -160,6 +160,28 @@ func (e engine) open(tb testing.TB) *store {
 	require.NoError(tb, s.Migrate(tb.Context()))
 	return &store{Store: s, db: db, dialect: e.dialect, prefix: o.Prefix, dsn: dsn}
 }
+
+// Join implements [ledgertest.Joiner].
+func (s *store) Join(ctx context.Context, key string) error {
+	if _, err := s.exec("CREATE TABLE IF NOT EXISTS {joined} (id VARCHAR(64) PRIMARY KEY)"); err != nil {
+		return err
+	}
+	tx, err := sqlledger.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, s.q("INSERT INTO {joined} (id) VALUES (?)"), key)
+	return err
+}
+
+// Joined implements [ledgertest.Joiner].
+func (s *store) Joined(ctx context.Context, key string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, s.q("SELECT COUNT(*) FROM {joined} WHERE id = ?"), key).Scan(&n)
+	return n == 1, err
+}
+
+var _ ledgertest.Joiner = (*store)(nil)
 
 var variantClause = regexp.MustCompile(`(?i)claim|uses|every_|zero|times_are|_once|race`)
 

@@ -73,6 +73,17 @@ func (u *unit) open() bool {
 	return u.tx != nil && !u.ended
 }
 
+// ending reports whether a run has joined the transaction that is to be ended now. A unit that nobody joined ends here.
+func (u *unit) ending() (joined bool, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return false, fmt.Errorf("%w: the unit of work has ended", ledger.ErrConflict)
+	}
+	u.ended = u.tx == nil
+	return !u.ended, nil
+}
+
 func (u *unit) join(ctx context.Context) (*sql.Tx, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,8 +127,9 @@ func (u *unit) begin(ctx context.Context) error {
 
 // Finish implements [ledger.Unit].
 func (u *unit) Finish(ctx context.Context, f ledger.Finish) error {
-	if !u.open() {
-		u.Undo()
+	if joined, err := u.ending(); err != nil {
+		return err
+	} else if !joined {
 		return u.store.Finish(ctx, f)
 	}
 	e := new(sqlkit.Encoder)
@@ -134,8 +146,9 @@ func (u *unit) Finish(ctx context.Context, f ledger.Finish) error {
 
 // Append implements [ledger.Unit].
 func (u *unit) Append(ctx context.Context, r ledger.Record) error {
-	if !u.open() {
-		u.Undo()
+	if joined, err := u.ending(); err != nil {
+		return err
+	} else if !joined {
 		return u.store.Append(ctx, r)
 	}
 	e := new(sqlkit.Encoder)
