@@ -99,7 +99,7 @@ func (s *script) list(answer func(string)) {
 	case "endless tools":
 		answer(`{"tools":[` + strings.Repeat(readTool+",", 999) + readTool + `]}`)
 	case "many":
-		answer(`{"tools":[1` + strings.Repeat(",1", 7<<20) + `]}`)
+		answer(`{"tools":[1` + strings.Repeat(",1", 1<<20) + `]}`)
 	case "duplicate":
 		answer(`{"tools":[` + readTool + `,` + noteTool + `,` + noteTool + `]}`)
 	case "schemas":
