@@ -21,7 +21,7 @@ import (
 )
 
 // engine is a database that the tests run against, in one way of connecting to it. The servers' are skipped unless
-// SALLYPORT_TEST_POSTGRES and SALLYPORT_TEST_MYSQL hold a DSN.
+// SALLYPORT_TEST_POSTGRES, SALLYPORT_TEST_MYSQL and SALLYPORT_TEST_PGBOUNCER hold a DSN.
 type engine struct {
 	name, driver string
 	dialect      sqlauthz.Dialect
@@ -38,6 +38,7 @@ var engines = []engine{
 	{"mariadb, interpolateParams", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "interpolateParams=true"},
 	{"mariadb, clientFoundRows", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "clientFoundRows=true"},
 	{"mariadb, serializable", "mysql", sqlauthz.MySQL, "SALLYPORT_TEST_MYSQL", "tx_isolation=%27SERIALIZABLE%27"},
+	{"postgresql through pgbouncer, exec", "pgx", sqlauthz.PostgreSQL, "SALLYPORT_TEST_PGBOUNCER", "default_query_exec_mode=exec"},
 }
 
 // directory is a Directory whose rows a test can change by hand.

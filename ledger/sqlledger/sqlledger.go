@@ -22,7 +22,7 @@
 // looks through.
 //
 // The package imports no driver, sets nothing outside of itself, keeps no prepared statement and no state of a
-// session, so that it works through connection poolers and in every mode of a driver. It is tested with
+// session, so that it works through PgBouncer in transaction mode and in every mode of a driver. It is tested with
 // modernc.org/sqlite, with pgx on PostgreSQL and with go-sql-driver/mysql on MariaDB. MySQL itself is not
 // tested. Galera clusters are not supported, because they answer commits that they then undo.
 //

@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 //
 //	SALLYPORT_TEST_POSTGRES='postgres://postgres@127.0.0.1:5432/test?sslmode=disable'
 //	SALLYPORT_TEST_MYSQL='root@tcp(127.0.0.1:3306)/test'
+//
+// SALLYPORT_TEST_PGBOUNCER may hold that of the same PostgreSQL behind PgBouncer in transaction mode.
 
 // engine is a database that the tests run against, in one way of connecting to it.
 type engine struct {
@@ -64,6 +66,7 @@ var engines = []engine{
 	{name: "mariadb, interpolateParams", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("interpolateParams=true"), variant: true},
 	{name: "mariadb, clientFoundRows", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("clientFoundRows=true"), variant: true},
 	{name: "mariadb, serializable", dialect: sqlledger.MySQL, env: "SALLYPORT_TEST_MYSQL", dsn: with("tx_isolation=%27SERIALIZABLE%27"), variant: true},
+	{name: "postgresql through pgbouncer, exec", dialect: sqlledger.PostgreSQL, env: "SALLYPORT_TEST_PGBOUNCER", dsn: with("default_query_exec_mode=exec"), variant: true},
 }
 
 // with adds a setting to a DSN.
