@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,9 +59,28 @@ type shop struct {
 	desk   *approval.Desk
 	gate   *chattools.Gate
 	runs   atomic.Int64 // of changes
+	log    said
 
 	mu  sync.Mutex
 	got exact // what the run function got last
+}
+
+// said is what was logged.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func openShop(t testing.TB) *shop {
@@ -97,7 +117,7 @@ func newShop() (*shop, error) {
 	own := s.actions()
 	s.reg, err = registry.New(registry.Config{
 		Actions: append(append(own, approval.OwnProposals(s.book, keys)), directory.Actions(directory.Config{Directory: s.people, Keys: keys, Tools: own})...),
-		Source:  s.people, Ledger: s.book, Keys: keys, Limits: &ledger.Limits{},
+		Source:  s.people, Ledger: s.book, Keys: keys, Limits: &ledger.Limits{}, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	})
 	if err != nil {
 		return nil, err

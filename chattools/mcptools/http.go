@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,7 +48,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	session, err := s.identify(r)
 	if err != nil {
-		s.log().WarnContext(r.Context(), "an MCP request was not let in", "error", err)
+		if times := s.strangers.come(time.Now()); times > 0 {
+			s.log().WarnContext(r.Context(), "an MCP request was not let in", "error", err, "times", times)
+		}
 		challenge := "Bearer"
 		if s.config.Metadata != "" {
 			challenge += fmt.Sprintf(" resource_metadata=%q", s.config.Metadata)

@@ -261,3 +261,18 @@ func TestC5_AnnotationsAreExplicit(t *testing.T) {
 	require.Equal(t, [4]any{false, true, false, true}, hints["refund_order"])
 	require.Equal(t, [4]any{false, false, true, true}, hints["exact_change"])
 }
+
+// TestManyStrangers: a flood of requests that are not let in is no flood of lines in the log, and all are counted.
+func TestManyStrangers(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	_, url := s.serve(t, nil)
+	const all = 128
+	for range all {
+		require.Equal(t, http.StatusUnauthorized, post(t, url, "", "tools/list", "").Status)
+	}
+	lines := strings.Count(s.log.String(), "not let in")
+	require.Greater(t, lines, 4)
+	require.Less(t, lines, all/4)
+	require.Contains(t, s.log.String(), "times=2\n")
+}

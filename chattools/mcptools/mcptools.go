@@ -77,12 +77,13 @@ const StatusKey = "sallyport.dev/status"
 
 // Server serves a gate. It is safe for concurrent use.
 type Server struct {
-	config  Config
-	gate    atomic.Pointer[chattools.Gate]
-	http    *mcp.Server
-	handler http.Handler
-	watch   watch
-	kept    sessions
+	config    Config
+	gate      atomic.Pointer[chattools.Gate] // watch.follow puts it there
+	http      *mcp.Server
+	handler   http.Handler
+	watch     watch
+	kept      sessions
+	strangers strangers
 }
 
 // NewServer returns a server. The error says what the configuration lacks.
@@ -105,7 +106,6 @@ func NewServer(c Config) (*Server, error) {
 // Swap puts another gate in the place of the one that is served, for a registry that changes at run time. Calls
 // that have begun end at the old one.
 func (s *Server) Swap(gate *chattools.Gate) {
-	s.gate.Store(gate)
 	s.watch.follow(gate)
 }
 

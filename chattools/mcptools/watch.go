@@ -41,10 +41,11 @@ func (w *watch) init(s *Server) {
 	w.server, w.wake, w.listeners, w.unfollow = s, make(chan struct{}, 1), map[*mcp.ServerSession]*listener{}, func() {}
 }
 
-// follow hears of the changes behind a gate, and no more of those behind the one before.
+// follow serves a gate and hears of the changes behind it, and no more of those behind the one before.
 func (w *watch) follow(gate *chattools.Gate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.server.gate.Store(gate)
 	w.unfollow()
 	w.unfollow = gate.Desk().Registry().OnChange(w.look)
 	w.look()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -276,4 +277,34 @@ func TestALocalClientIsTold(t *testing.T) {
 	person, err := authz.NewPersonSession(scope, olga)
 	require.NoError(t, err)
 	require.ErrorIs(t, server.ServeStdio(t.Context(), person), authz.ErrSession)
+}
+
+// TestSwapsRace: whichever of two gates is served in the end, changes behind it are heard, and no others.
+func TestSwapsRace(t *testing.T) {
+	t.Parallel()
+	a, b := openShop(t), openShop(t)
+	server, err := mcptools.NewServer(mcptools.Config{Gate: a.gate})
+	require.NoError(t, err)
+	for n := range 20 {
+		var wg sync.WaitGroup
+		for _, s := range []*shop{a, b} {
+			wg.Go(func() {
+				for range 50 {
+					server.Swap(s.gate)
+				}
+			})
+		}
+		wg.Wait()
+		for server.Looks() {
+			continue
+		}
+		here, away := a, b
+		if server.Gate() == b.gate {
+			here, away = b, a
+		}
+		away.invoke(t, "directory_set_ceiling", fmt.Sprintf(`{"ceiling":%q}`, []string{"read", "execute"}[n%2]))
+		require.False(t, server.Looks(), "a change behind the gate that was replaced")
+		here.invoke(t, "directory_set_ceiling", fmt.Sprintf(`{"ceiling":%q}`, []string{"read", "execute"}[n%2]))
+		require.True(t, server.Looks(), "a change behind the gate that is served")
+	}
 }
