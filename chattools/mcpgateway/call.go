@@ -29,7 +29,8 @@ func (g *Gateway) call(ctx context.Context, s Server, t imported, params json.Ra
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Tool = t.tool.Name
-		if e.Reason == Changed {
+		// One person's server may have fewer tools than another's; what is shared has what it has for all.
+		if e.Reason == Changed || e.Reason == Gone && g.shares(s.Name) {
 			g.suspend(s, t, e.Error())
 		}
 		return nil, e.told()

@@ -12,7 +12,8 @@
 //
 // A tool is what an owner accepted, to the byte. Before a change runs, and before a read if the last look is
 // older than [Limits].Fresh, the server is asked again on the connection that will carry the call. A tool
-// that differs does not run, and is unavailable until an owner accepts the difference. At the same moments the
+// that differs does not run, and is unavailable until an owner accepts the difference. One that is gone is refused, and
+// where the connection is shared unavailable too: elsewhere one caller's account may have fewer tools. At the same moments the
 // store is asked whether the tool is still accepted, so that what another process removed runs nowhere. The
 // canonical parameters go to the server as they were approved. A call is never repeated: what a server did not answer
 // has an unknown outcome.

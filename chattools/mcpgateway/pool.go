@@ -63,9 +63,12 @@ func (p *pool) open(g *Gateway) {
 	p.ended, p.end = context.WithCancel(context.Background())
 }
 
+// shares reports whether one connection serves everybody.
+func (g *Gateway) shares(server string) bool { return g.Shared != nil && g.Shared(server) }
+
 func (g *Gateway) callerOf(server Server, s authz.Session) (caller, authz.Session) {
 	c := caller{server: server.Name, address: server.Address}
-	if g.Shared != nil && g.Shared(server.Name) {
+	if g.shares(server.Name) {
 		return c, authz.Session{}
 	}
 	c.kind, c.actor, c.background = s.Kind(), s.Actor(), s.Background()

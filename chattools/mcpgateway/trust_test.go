@@ -100,14 +100,42 @@ func TestStaleProposal(t *testing.T) {
 	require.NoError(t, w.Desk().Dismiss(t.Context(), "home", second.Proposal, olga, "gone"))
 }
 
-// TestGone: a tool that was renamed is refused at the call.
+// TestGone: a tool that was renamed is refused at the call. It is listed no more if it is gone for everybody; where
+// connections are not shared, another caller may still have it.
 func TestGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	require.NoError(t, w.trust("up", "plain"))
-	w.switchMode("renamed")
-	_, err := w.does("up_note", `{}`)
-	require.Equal(t, mcpgateway.Gone, reasonOf(err), "%v", err)
+	for _, shared := range []bool{false, true} {
+		w := newWorld(t, func(c *mcpgateway.Config) { c.Shared = func(string) bool { return shared } })
+		require.NoError(t, w.trust("up", "plain"))
+		waits := w.call(w.bot, "up_note", `{}`)
+		require.Equal(t, chattools.NeedsApproval, waits.Status)
+		w.switchMode("renamed")
+		_, err := w.does("up_note", `{}`)
+		require.Equal(t, mcpgateway.Gone, reasonOf(err), "%v", err)
+		if !shared {
+			require.Equal(t, []string{"up_note", "up_read"}, w.names())
+			continue
+		}
+		require.Equal(t, []string{"up_read"}, w.names())
+		require.Equal(t, chattools.Unknown, w.call(w.bot, "up_note", `{}`).Status)
+		_, err = w.approve(waits.Proposal)
+		require.Equal(t, ledger.Unknown, registry.CodeOf(err), "%v", err)
+		require.NoError(t, w.Desk().Dismiss(t.Context(), "home", waits.Proposal, olga, "gone"))
+		r, err := w.review("up")
+		require.NoError(t, err)
+		require.Equal(t, []string{`"note"`}, toolsOf(r.Differences), "an owner sees what is missing")
+		w.switchMode("plain")
+		_, err = w.review("up")
+		require.NoError(t, err)
+		require.Equal(t, []string{"up_note", "up_read"}, w.names(), "it is again as it was accepted")
+	}
+}
+
+func toolsOf(changes []mcpgateway.Change) (tools []string) {
+	for _, c := range changes {
+		tools = append(tools, c.Tool)
+	}
+	return tools
 }
 
 // TestReview: a review makes unavailable what differs, before anybody calls it, and what is again as it was
