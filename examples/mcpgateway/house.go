@@ -198,8 +198,8 @@ func (h *house) do(ctx context.Context, action string, params any) (any, error) 
 	return r.Value, err
 }
 
-// trust adds the server of the command line, in the place of another of that name, and accepts its tools the first
-// time and when asked to.
+// trust adds the server of the command line, in the place of another of that name, and accepts its tools: the first
+// time, and when asked to.
 func (h *house) trust(ctx context.Context, log io.Writer) error {
 	address, err := json.Marshal(h.upstream)
 	if err != nil {
@@ -212,19 +212,32 @@ func (h *house) trust(ctx context.Context, log io.Writer) error {
 	first := true
 	for _, s := range there.([]mcpgateway.Listed) {
 		if s.Name == h.name && s.Address == string(address) {
-			first = len(s.Tools)+len(s.Out) == 0
+			first = false
 			continue
 		}
-		if _, err := h.do(ctx, "mcp_remove_server", mcpgateway.Named{Name: s.Name}); err != nil {
+		if err := h.remove(ctx, s.Name); err != nil {
 			return err
 		}
 	}
-	if first {
-		add := mcpgateway.Added{Name: h.name, Address: string(address)}
-		if _, err := h.do(ctx, "mcp_add_server", add); err != nil && !strings.Contains(err.Error(), "already") {
-			return err
-		}
+	if !first {
+		return h.look(ctx, log, false)
 	}
+	if _, err := h.do(ctx, "mcp_add_server", mcpgateway.Added{Name: h.name, Address: string(address)}); err != nil {
+		return err
+	}
+	if err := h.look(ctx, log, true); err != nil {
+		return errors.Join(err, h.remove(ctx, h.name)) // so that the next time is the first
+	}
+	return nil
+}
+
+func (h *house) remove(ctx context.Context, name string) error {
+	_, err := h.do(ctx, "mcp_remove_server", mcpgateway.Named{Name: name})
+	return err
+}
+
+// look says how the server's tools differ from what was accepted, and accepts them if it may.
+func (h *house) look(ctx context.Context, log io.Writer, first bool) error {
 	found, err := h.do(ctx, "mcp_review_server", mcpgateway.Named{Name: h.name})
 	if err != nil {
 		return err
@@ -233,17 +246,18 @@ func (h *house) trust(ctx context.Context, log io.Writer) error {
 	for _, why := range r.Refused {
 		fmt.Fprintln(log, "mcpgateway: left out:", why)
 	}
-	if !r.Accepted && !first {
-		for _, d := range r.Differences {
+	if r.Accepted {
+		return nil
+	}
+	for _, d := range r.Differences {
+		if !first {
 			fmt.Fprintf(log, "mcpgateway: tool %s has changed, %s\n--- accepted\n%s\n--- now\n%s\n", d.Tool, d.Field, d.Before, d.After)
 		}
 	}
-	if !r.Accepted && (first || h.accept) {
-		if _, err := h.do(ctx, "mcp_accept_server", mcpgateway.Accepted{Name: h.name, Digest: r.Digest}); err != nil {
-			return err
-		}
-	} else if !r.Accepted {
+	if !first && !h.accept {
 		fmt.Fprintln(log, "mcpgateway: what has changed is refused until you start once with -accept")
+		return nil
 	}
-	return nil
+	_, err = h.do(ctx, "mcp_accept_server", mcpgateway.Accepted{Name: h.name, Digest: r.Digest})
+	return err
 }

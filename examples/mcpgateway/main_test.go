@@ -27,12 +27,19 @@ func TestMain(m *testing.M) {
 }
 
 func notes(file string) {
-	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
+	shy := os.Getenv("SALLYPORT_TEST_SHY")
+	if shy == "dies" {
+		os.Exit(1)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: new(mcp.ToolCapabilities)}})
 	tool := func(name, description string, do func(args string) string) {
 		server.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"type":"object"}`)},
 			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: do(string(r.Params.Arguments))}}}, nil
 			})
+	}
+	if shy == "hides" {
+		tool = func(string, string, func(string) string) {}
 	}
 	tool("read_notes", "Read.", func(string) string {
 		text, _ := os.ReadFile(file)
@@ -199,4 +206,27 @@ func TestRefused(t *testing.T) {
 	} {
 		require.ErrorContains(t, run(t.Context(), args, new(screen), new(screen)), want)
 	}
+}
+
+// TestNothingAtFirst: the tools of a server that had none when it was trusted are not trusted because of that, and a
+// server that could not be looked at is met for the first time the next time.
+func TestNothingAtFirst(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SALLYPORT_TEST_NOTES", filepath.Join(dir, "notes.txt"))
+	t.Setenv("SALLYPORT_TEST_SHY", "dies")
+	err := run(t.Context(), []string{"-db", filepath.Join(dir, "g.db"), "-operator", filepath.Join(dir, "op.json"), "-http", "127.0.0.1:0", "--", os.Args[0], "notes"}, new(screen), new(screen))
+	require.ErrorContains(t, err, "unreachable")
+
+	t.Setenv("SALLYPORT_TEST_SHY", "hides")
+	g := start(t, dir)
+	require.Equal(t, []string{"proposal_status"}, g.tools())
+	g.stop()
+	t.Setenv("SALLYPORT_TEST_SHY", "")
+	g = start(t, dir)
+	require.Equal(t, []string{"proposal_status"}, g.tools())
+	require.Contains(t, g.log.String(), "write_note")
+	require.Contains(t, g.log.String(), "-accept")
+	g.stop()
+	g = start(t, dir, "-accept")
+	require.Equal(t, []string{"proposal_status", "up_read_notes", "up_write_note"}, g.tools())
 }
