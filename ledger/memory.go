@@ -102,6 +102,19 @@ func (m *Memory) Claim(ctx context.Context, c Claim) (Proposal, error) {
 	return p.clone(), nil
 }
 
+// Uses implements [Store].
+func (m *Memory) Uses(_ context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	uses := map[string]int{}
+	for _, g := range grants {
+		if n := m.uses[key{scope, g}]; n > 0 {
+			uses[g] = n
+		}
+	}
+	return uses, nil
+}
+
 // Finish implements [Store].
 func (m *Memory) Finish(ctx context.Context, f Finish) error {
 	if err := m.begin(ctx); err != nil {

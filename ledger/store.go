@@ -100,6 +100,9 @@ type Store interface {
 	// Tally counts the newest proposals of one scope by action, sorted by action.
 	Tally(ctx context.Context, q TallyQuery) ([]Tally, error)
 
+	// Uses returns how many uses of standing grants of one scope are counted. A grant without any is left out.
+	Uses(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error)
+
 	// Due lists claimed proposals of all scopes without a verdict whose time to be verified has come, or
 	// whose run was interrupted, oldest first.
 	Due(ctx context.Context, now time.Time, limit int) ([]Proposal, error)

@@ -50,6 +50,11 @@ func (c *counting) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tal
 	return c.Store.Tally(ctx, q)
 }
 
+func (c *counting) Uses(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+	c.note("uses")
+	return c.Store.Uses(ctx, scope, grants)
+}
+
 func (c *counting) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Record, error) {
 	c.note("audit")
 	return c.Store.Audit(ctx, q)

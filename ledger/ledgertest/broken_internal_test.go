@@ -42,6 +42,7 @@ type broken struct {
 	audit     func(context.Context, ledger.AuditQuery) ([]ledger.Record, error)
 	tally     func(context.Context, ledger.TallyQuery) ([]ledger.Tally, error)
 	purge     func(context.Context, ledger.Purge) (ledger.Purged, error)
+	uses      func(context.Context, authz.Scope, []string) (map[string]int, error)
 	joining   joining
 }
 
@@ -85,6 +86,13 @@ func (b *broken) Audit(ctx context.Context, q ledger.AuditQuery) ([]ledger.Recor
 
 func (b *broken) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally, error) {
 	return or(b.tally, b.Memory.Tally)(ctx, q)
+}
+
+func (b *broken) Uses(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+	if b.uses != nil {
+		return b.uses(ctx, scope, grants)
+	}
+	return b.Memory.Uses(ctx, scope, grants)
 }
 
 func (b *broken) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {

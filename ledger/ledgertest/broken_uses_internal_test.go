@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
 
@@ -16,6 +17,29 @@ var useFlaws = []flaw{
 				return m.Claim(ctx, unlimited(c))
 			}
 		}},
+	{"one use less is told", []string{"Uses says what is counted"}, func(b *broken, m *ledger.Memory) {
+		b.uses = func(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+			uses, err := m.Uses(ctx, scope, grants)
+			for g := range uses {
+				uses[g]--
+			}
+			return uses, err
+		}
+	}},
+	{"uses of every scope are told", []string{"Uses says what is counted"}, func(b *broken, m *ledger.Memory) {
+		b.uses = func(ctx context.Context, _ authz.Scope, grants []string) (map[string]int, error) {
+			return m.Uses(ctx, shop, grants)
+		}
+	}},
+	{"unused grants are told", []string{"Uses says what is counted"}, func(b *broken, m *ledger.Memory) {
+		b.uses = func(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+			uses, err := m.Uses(ctx, scope, grants)
+			for _, g := range grants {
+				uses[g] += 0
+			}
+			return uses, err
+		}
+	}},
 	{"a grant never ends", []string{"a standing grant ends at its instant"}, func(b *broken, m *ledger.Memory) {
 		b.claim = func(ctx context.Context, c ledger.Claim) (ledger.Proposal, error) {
 			if c.Use != nil {

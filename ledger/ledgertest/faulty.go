@@ -172,6 +172,11 @@ func (f *Faulty) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally
 	return call(f, "Tally", func() ([]ledger.Tally, error) { return f.store.Tally(ctx, q) })
 }
 
+// Uses implements [ledger.Store].
+func (f *Faulty) Uses(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+	return call(f, "Uses", func() (map[string]int, error) { return f.store.Uses(ctx, scope, grants) })
+}
+
 // Purge implements [ledger.Store].
 func (f *Faulty) Purge(ctx context.Context, p ledger.Purge) (ledger.Purged, error) {
 	return call(f, "Purge", func() (ledger.Purged, error) { return f.store.Purge(ctx, p) })

@@ -93,6 +93,7 @@ var clauses = []clause{
 	{name: "Claim of a decided proposal is a conflict", check: claimsUndecidedOnly},
 	{name: "a claim without an id is refused", check: claimsNeedID},
 	{name: "the uses of a standing grant are counted", check: countsUses},
+	{name: "Uses says what is counted", check: saysUses},
 	{name: "a standing grant ends at its instant", check: usesUntil},
 	{name: "the uses of a standing grant are exact in a race", check: countsUsesInRace},
 	{name: "a claim that is not applied uses nothing", check: countsAppliedOnly},

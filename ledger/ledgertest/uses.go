@@ -45,6 +45,32 @@ func countsUses(t *suite) {
 	require.NoError(t, err, "a grant of another scope is another grant, whatever its id")
 }
 
+func saysUses(t *suite) {
+	for n, grant := range []string{"grant-1", "grant-1", "grant-2", "Grant-1"} {
+		_, err := t.store.Claim(t.Context(), useOf(t.fresh(entry(n+1), "another one"), fmt.Sprint("claim-", n), grant, 2))
+		require.NoError(t, err, "use of %s", grant)
+	}
+	p := t.fresh(entry(5), "one that waits")
+	t.refused(ledger.ErrGrantSpent, "a third use", t.using(useOf(p, "claim-5", "grant-1", 2)))
+	t.claim(p, "claim-6", At(time.Minute)) // by a person
+	uses := func(grants ...string) map[string]int {
+		got, err := t.store.Uses(t.Context(), shop, grants)
+		require.NoError(t, err, "Uses")
+		return got
+	}
+	require.Equal(t, map[string]int{"grant-1": 2, "grant-2": 1, "Grant-1": 1}, uses("grant-1", "never used", "grant-2", "Grant-1", "grant-2"), "what is counted")
+	require.Equal(t, map[string]int{"grant-2": 1}, uses("grant-2"), "of those asked for")
+	require.Empty(t, uses(), "of none")
+	got, err := t.store.Uses(t.Context(), depot, []string{"grant-1"})
+	require.NoError(t, err, "Uses in another scope")
+	require.Empty(t, got, "another scope's grant is another one")
+	many := make([]string, 3000)
+	for i := range many {
+		many[i] = fmt.Sprint("unknown-", i)
+	}
+	require.Equal(t, map[string]int{"grant-1": 2}, uses(append(many, "grant-1")...), "among many")
+}
+
 func usesUntil(t *suite) {
 	p := t.fresh(entry(1), "the first")
 	late := useOf(p, "claim-1", "grant-1", 1)

@@ -66,26 +66,6 @@ func (s *Store) Claim(ctx context.Context, claim ledger.Claim) (ledger.Proposal,
 	return undecided(p, err, claim.ID != "" && claim.At.Before(p.ExpiresAt))
 }
 
-// use counts one use of a standing grant. The uses of a grant take turns by its row; each is a row of its own,
-// unique, so that a use that was counted stays counted.
-func (s *Store) use(ctx context.Context, tx *sqlx.Tx, scope, grant string, c *ledger.Claim) error {
-	if !c.At.Before(c.Use.Until) {
-		return ledger.ErrGrantSpent
-	}
-	if _, err := tx.ExecContext(ctx, s.sql.lockGrant, scope, grant); err != nil {
-		return err
-	}
-	var used int64
-	if err := tx.GetContext(ctx, &used, s.sql.countUses, scope, grant); err != nil {
-		return err
-	}
-	if c.Use.Limit > 0 && used >= int64(c.Use.Limit) {
-		return ledger.ErrGrantSpent
-	}
-	_, err := tx.ExecContext(ctx, s.sql.insertUse, scope, grant, used+1, sqlkit.Keep(c.Proposal), sqlkit.Keep(c.ID), sqlkit.Micros(c.At))
-	return err
-}
-
 // Dismiss implements [ledger.Store].
 func (s *Store) Dismiss(ctx context.Context, d ledger.Dismissal) (ledger.Proposal, error) {
 	c, err := s.dismissal(d)

@@ -335,6 +335,7 @@ func (m *machine) compare(t *rapid.T) {
 		})
 		return due, err
 	})
+	m.both(t, func(s ledger.Store) (any, error) { return s.Uses(ctx, scope, []string{"grant", "Grant", "none"}) })
 	m.both(t, func(s ledger.Store) (any, error) {
 		return s.Tally(ctx, ledger.TallyQuery{Scope: scope, At: m.now, Since: q.Since, Until: q.Until, Window: q.Window})
 	})

@@ -189,6 +189,9 @@ func everyStatement(t *testing.T, s *sqlledger.Store) {
 	_, err = s.Claim(ctx, c)
 	require.NoError(t, err)
 	require.NoError(t, s.Append(ctx, ledgertest.NewEntry("shop", 5).Record))
+	uses, err := s.Uses(ctx, "shop", []string{"grant-1", "grant-2"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"grant-1": 1}, uses)
 
 	due, err := s.Due(ctx, later, 9)
 	require.NoError(t, err)

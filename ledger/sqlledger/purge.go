@@ -3,7 +3,6 @@ package sqlledger
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -97,9 +96,8 @@ func (s *Store) purge(ctx context.Context, tx *sqlx.Tx, scope authz.Scope, ids, 
 		{"{records} WHERE scope = ? AND " + alone + " AND seq IN ", seqs, &gone.Records},
 	} {
 		for len(d.among) > 0 {
-			n := min(len(d.among), 500)
-			marks := "(?" + strings.Repeat(", ?", n-1) + ")"
-			r, err := tx.ExecContext(ctx, s.db.Text("DELETE FROM "+d.from+marks), append([]any{sqlkit.Keep(string(scope))}, d.among[:n]...)...)
+			n := min(len(d.among), among)
+			r, err := tx.ExecContext(ctx, s.db.Text("DELETE FROM "+d.from+list(n)), append([]any{sqlkit.Keep(string(scope))}, d.among[:n]...)...)
 			if err != nil {
 				return err
 			}

@@ -1,5 +1,7 @@
 package sqlledger
 
+import "strings"
+
 // statements are the fixed statements of a Store, with its prefix and its dialect's parameters. Lists are put
 // together for each query.
 type statements struct {
@@ -56,6 +58,12 @@ func newStatements(text func(string) string, d Dialect) statements {
 		due:      text(`SELECT ` + proposalColumns + ` FROM {proposals}` + d.by("due") + ` WHERE due_at <= ? ORDER BY created_at, id LIMIT ?`),
 	}
 }
+
+// among is how many values one statement looks for.
+const among = 500
+
+// list returns the text of a list of n values.
+func list(n int) string { return "(?" + strings.Repeat(", ?", n-1) + ")" }
 
 // marks returns a question mark for each column of a list.
 func marks(columns string) string {
