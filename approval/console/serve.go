@@ -94,15 +94,14 @@ func (k *Console) log(ctx context.Context, what string, r *http.Request, err err
 
 // crossSite tells whoever set the server up what the check saw: most often it is a proxy that rewrites Host.
 func (k *Console) crossSite(r *http.Request) error {
-	return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from "+shown(r.Header.Get("Origin"))+" and was made to "+
-		shown(r.Host)+". If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.")
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from {origin} and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.", shown(origin), shown(r.Host))
+	}
+	return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from an unnamed origin and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.", shown(r.Host))
 }
 
 // shown bounds a header's text that goes into an answer.
 func shown(s string) string {
-	if s == "" {
-		return "an unnamed origin"
-	}
 	if len(s) > 200 {
 		s = s[:200] + "…"
 	}

@@ -115,7 +115,7 @@ func TestLongSentences(t *testing.T) {
 		require.Less(t, len(text[1]), 500, tag)
 		require.Contains(t, text[1], "(195 KiB in all)", tag)
 	}
-	require.Contains(t, page, "The whole sentence, 195 KiB")
+	require.Contains(t, says(page), "The whole sentence, 195 KiB")
 	require.Equal(t, 3, strings.Count(page, strings.Repeat("x", 200_000)+" end"), "the sentence, the parameters and the draft of a revision are whole")
 }
 
