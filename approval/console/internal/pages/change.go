@@ -26,7 +26,9 @@ func asks(text string, fields ...string) func(words, url.Values) string {
 	return func(w words, v url.Values) string {
 		args := make([]any, len(fields))
 		for i, f := range fields {
-			args[i] = visible(v.Get(f))
+			if args[i] = visible(v.Get(f)); f == "ceiling" || f == "effect" {
+				args[i] = w.word(v.Get(f))
+			}
 		}
 		return w.Say(text, args...)
 	}

@@ -68,6 +68,7 @@ func (w words) newChart(id, title string, parts []string, rows []bar) chart {
 var (
 	waits    = []string{"under 2 s", "2 to 10 s", "10 s to 1 min", "1 to 5 min", "5 min to 1 h", "longer"} // see [ledger.WaitedBelow]
 	fates    = []string{"approved", "dismissed", "expired", "waiting or revised"}
+	counted  = []string{"decisions"}
 	verdicts = []string{"improved", "unchanged", "worsened", "unmeasured"}
 )
 
@@ -88,7 +89,7 @@ func (w words) charts(o office.Outcomes) []chart {
 	}
 	list := []chart{
 		w.newChart("decided", w.Say("What became of proposals"), fates, decided),
-		w.newChart("waited", w.Say("How long people took to decide"), []string{"decisions"}, waited),
+		w.newChart("waited", w.Say("How long people took to decide"), counted, waited),
 	}
 	if len(helped) > 0 {
 		list = append(list, w.newChart("helped", w.Say("Whether it helped"), verdicts, helped))

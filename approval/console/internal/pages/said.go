@@ -63,7 +63,7 @@ var said = []string{
 
 // Texts returns every text that a host can replace, sorted: those of templates, of the script and of code.
 func Texts() []string {
-	list := slices.Concat(said, dismissals, waits, fates, verdicts, names, inScript(), web.Texts(),
+	list := slices.Concat(said, dismissals, waits, fates, counted, verdicts, names, inScript(), web.Texts(),
 		[]string{waiting, expired, dismissed, interrupted, running, failed, done},
 		slices.Collect(maps.Values(measured)), slices.Collect(maps.Values(risks)), slices.Collect(maps.Values(reasons)))
 	for _, of := range notices {

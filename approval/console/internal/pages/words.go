@@ -26,7 +26,7 @@ func (w words) functions() template.FuncMap {
 	return template.FuncMap{
 		"visible": visible[string], "id": visible[authz.ID], "time": stamp, "iso": iso, "lines": lines, "tone": tone,
 		"plain": func(s any) string { return visible(fmt.Sprint(s)) }, "short": short,
-		"join": joined[authz.ID], "words": joined[string], "paths": paths, "proposalAt": proposalAt, "query": url.QueryEscape,
+		"wordless": wordless, "join": joined[authz.ID], "words": joined[string], "paths": paths, "proposalAt": proposalAt, "query": url.QueryEscape,
 		"add": func(a, b int) int { return a + b }, "sum": sum, "sub": func(a, b int) int { return max(0, a-b) },
 		"after": func(b bar) string { return fmt.Sprintf("%.1f", b.End+6) },
 		"person": func(base string, recent int, a office.Actor) any {
@@ -194,6 +194,12 @@ func (w words) why(reason any) string {
 	return visible(fmt.Sprint(reason))
 }
 
+// wordless reports whether a reason has no words.
+func wordless(reason any) bool {
+	_, ok := reasons[fmt.Sprint(reason)]
+	return !ok
+}
+
 // title is the title of a problem.
 func (w words) title(p *web.Problem) string { return w.Say(p.Title) }
 
@@ -234,7 +240,7 @@ func (w words) hint(s canon.Suspicion) string {
 
 // names are those of the library that pages show, in English words.
 var names = slices.Concat(
-	plain(events), plain(states), effects,
+	plain(events), plain(states), effects, unmeasured,
 	plain([]authz.Mode{authz.Read, authz.Propose, authz.Execute}),
 	plain(slices.Collect(maps.Keys(measured))),
 	plain([]authz.Layer{
@@ -242,6 +248,9 @@ var names = slices.Concat(
 		authz.LayerAllow, authz.LayerRole, authz.LayerDefault,
 	}),
 )
+
+// unmeasured are the library's own reasons why there is no verdict; a run can have others.
+var unmeasured = []string{"no measure defined", "the run failed", "the run was interrupted", "there is no baseline"}
 
 // effects are what can be assigned to a model for one tool.
 var effects = []string{"none", authz.Allow.String(), authz.Deny.String()}
