@@ -26,6 +26,7 @@ func (k *Console) mount(s web.Surface) {
 func (k *Console) endpoint(s web.Surface, route web.Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := requestOf(r)
+		r.Body = http.MaxBytesReader(w, r.Body, or(route.Body, maxBody))
 		if err := k.admit(q, route); err != nil {
 			s.Fail(w, q, web.ProblemOf(err))
 			return
@@ -126,7 +127,6 @@ func (k *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	inner := r.Clone(context.WithValue(r.Context(), requestKey{}, q))
 	inner.URL.Path, inner.URL.RawPath = path, ""
-	inner.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	q.Request = inner
 	h, pattern := k.mux.Handler(inner)
 	if pattern == "" || isRedirect(h) {

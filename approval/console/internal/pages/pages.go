@@ -74,7 +74,7 @@ func Surface(o Options) web.Surface {
 		{Pattern: "GET /proposals/{id}", Handle: p.proposal},
 		{Pattern: "POST /proposals/{id}/approve", Handle: p.approve},
 		{Pattern: "POST /proposals/{id}/dismiss", Handle: p.dismiss},
-		{Pattern: "POST /proposals/{id}/revise", Handle: p.revise},
+		{Pattern: "POST /proposals/{id}/revise", Body: maxDraft, Handle: p.revise},
 		{Pattern: "POST /dismiss", Handle: p.dismissSeveral},
 		{Pattern: "GET /ledger", Handle: p.ledger},
 		{Pattern: "GET /tools", Handle: p.tools},

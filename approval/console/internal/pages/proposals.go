@@ -143,7 +143,8 @@ type opened struct {
 	Why     *web.Problem // why the person may not approve it
 	Token   string
 	Reasons []string
-	Draft   string // of a revision that was refused
+	Draft   string // of a revision
+	Revised bool   // it is one that was refused
 }
 
 // dismissals are the reasons that the form offers if the host has none of its own; the requester reads the one that is
@@ -166,7 +167,11 @@ func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, d
 	}
 	params := o.Proposal.Params
 	d := &opened{
-		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: p.options.Reasons, Draft: draft,
+		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: p.options.Reasons,
+		Draft: draft, Revised: draft != "",
+	}
+	if !d.Revised {
+		d.Draft = editable(d.Display)
 	}
 	d.Long = len(d.Display) > long
 	if o.Refusal != nil {
@@ -304,7 +309,7 @@ func (p *pages) revise(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	draft := v.Get("params")
-	next, err := r.Visit.Revise(r.Context(), r.PathValue("id"), []byte(draft))
+	next, err := r.Visit.Revise(r.Context(), r.PathValue("id"), respelled(draft))
 	if err != nil {
 		return p.refused(w, r, err, draft)
 	}

@@ -170,7 +170,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 	s := open(t)
 	id := s.ask("W1", 1)
 	for _, path := range []string{"proposals/" + id + "/approve", "proposals/" + id + "/dismiss", "proposals/" + id + "/revise", "dismiss", "change"} {
-		code, page := s.post("sam", path, url.Values{"id": {id}, "reason": {"Not now"}, "text": {strings.Repeat("x", 1<<20)}})
+		code, page := s.post("sam", path, url.Values{"id": {id}, "reason": {"Not now"}, "text": {strings.Repeat("x", 3<<20)}})
 		require.Equal(t, http.StatusRequestEntityTooLarge, code, path)
 		require.Contains(t, says(page), "larger than this address takes", path)
 	}
