@@ -12,15 +12,17 @@
   const served = Date.parse(body.dataset.now), started = Date.now();
   const now = () => served + (Date.now() - started);
   const two = (n) => String(n).padStart(2, "0");
+  const seconds = (el) => Math.ceil((Date.parse(el.dataset.ends) - now()) / 1000);
   const tick = () => {
     for (const el of document.querySelectorAll("[data-ends]")) {
-      const s = Math.ceil((Date.parse(el.dataset.ends) - now()) / 1000);
+      const s = seconds(el);
       let text = t("expired");
       if (s >= 172800) text = t("{days} days left", { days: Math.floor(s / 86400) });
       else if (s >= 3600) text = t("{hours} h {minutes} min left", { hours: Math.floor(s / 3600), minutes: two(Math.floor(s / 60) % 60) });
       else if (s >= 60) text = t("{minutes} min {seconds} s left", { minutes: Math.floor(s / 60), seconds: two(s % 60) });
       else if (s > 0) text = t("{seconds} s left", { seconds: s });
       if (el.textContent !== text) el.textContent = text;
+      if (el === clock) tell(s);
       if (s <= 0) el.dispatchEvent(new CustomEvent("over", { bubbles: true }));
     }
   };
@@ -30,6 +32,14 @@
     panel.dataset.locked = "yes";
     for (const b of panel.querySelectorAll("button")) if (!b.dataset.after) b.disabled = true;
     say(text);
+  };
+  // Whoever hears the page hears twice that its time goes by, if it was open before.
+  const clock = document.querySelector("#decide [data-ends]"), herald = document.getElementById("herald");
+  const marks = [[300, t("At most 5 minutes are left to decide.")], [60, t("At most 1 minute is left to decide.")]].filter(([mark]) => clock && seconds(clock) > mark);
+  const tell = (s) => {
+    let text = "";
+    while (marks.length && s <= marks[0][0]) text = marks.shift()[1];
+    if (text && s > 0 && !document.getElementById("decide").dataset.locked) herald.textContent = text;
   };
   document.addEventListener("over", () => lock(t("The time to approve this is over.")));
   if (document.querySelector("[data-ends]")) { tick(); setInterval(tick, 1000); }
