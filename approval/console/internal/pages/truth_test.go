@@ -152,6 +152,7 @@ func TestStandingGrantsOnScreens(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, code, to)
 	_, page := s.get("olga", "tools")
 	require.Contains(t, says(page), "Asks or runs 1 standing")
+	require.Contains(t, says(page), "as long as it has uses left")
 	_, page = s.get("olga", "tools/pay")
 	require.Contains(t, says(page), "Asks, but for standing grants")
 	require.Contains(t, says(page), "1 times in all")
