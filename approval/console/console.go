@@ -44,7 +44,8 @@ const (
 // maxEach is how many streams one person may have open in one scope.
 const maxEach = 16
 
-// maxBody is the most bytes of a request's body, unless its route says otherwise: parameters of the largest size in canonical form, each byte escaped.
+// maxBody is the most bytes of a request's body, unless its route says otherwise: parameters of the largest size in
+// canonical form, each byte escaped.
 const maxBody = 1 << 20
 
 // ErrNobody is what a [Config.Who] returns for a request that nobody is signed in for.

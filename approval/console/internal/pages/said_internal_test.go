@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,19 @@ func TestSaid(t *testing.T) {
 	require.ElementsMatch(t, ours, said)
 	for _, text := range slices.Concat(saidIn(t, "../web"), saidIn(t, "../..")) {
 		require.Contains(t, Texts(), text)
+	}
+}
+
+// TestTheScriptSaysTexts: what the script shows is a text, and no constant by itself.
+func TestTheScriptSaysTexts(t *testing.T) {
+	script, err := assets.ReadFile("assets/console.js")
+	require.NoError(t, err)
+	bare := regexp.MustCompile("\\b(?:say|lock|tell)\\([\"'`]|\\b(?:text|textContent) = [\"'`][^\"'`]|[\"'`] \\+|\\+ [\"'`]")
+	found := bare.FindAllString(strings.ReplaceAll(string(script), `"?after=" +`, ""), -1)
+	require.Empty(t, found)
+	require.Greater(t, len(inScript()), len(events)+10)
+	for _, bad := range []string{`say("Hello", true)`, `let text = "expired"`, `n + " left"`, "el.textContent = `${n} left`"} {
+		require.True(t, bare.MatchString(bad), bad)
 	}
 }
 

@@ -49,8 +49,8 @@ func marked() map[string]string {
 // ours are the words of this shop, which no host translates: they are its own, or somebody's who works with it.
 var ours = []string{
 	"Test & shop", "testing", "shop", "Name of", "The bot", "bot", "olga", "sam", "vera", "Pay an order back.", "for order", "cents", "Pay", "pay",
-	"one customer", "by asking for it back", "balance", "W1", "Say no", "The card is gone", "Look", "viewer", "editor", "owner", "helper", "Helper",
-	"files_read", "files", "npx", "write", "description", "Write.", "odd", "d1", "executed", "payments:make", "Too big",
+	"one customer", "by asking for it back", "balance", "W1", "Say no", "The card is gone", "viewer", "editor", "owner", "Look.", "helper", "Helper",
+	"files_read", "files", "npx", "write", "description", "Write.", "odd", "d1", "payments:make",
 	"superseded by", "token: malformed", // that is on record, in the words of other packages
 	"Latin", "Cyrillic", "p\u0430ypal",
 }

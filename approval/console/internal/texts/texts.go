@@ -37,7 +37,10 @@ func New(lang string, replaced map[string]string, known []string) (*Catalog, err
 			faults = append(faults, fmt.Errorf("the text %q has the placeholders %v, and its replacement has %v", text, want, have))
 		}
 	}
-	return &Catalog{lang, maps.Clone(replaced), backward(lang)}, errors.Join(faults...)
+	if faults != nil {
+		return nil, errors.Join(faults...)
+	}
+	return &Catalog{lang, maps.Clone(replaced), backward(lang)}, nil
 }
 
 var placeholder = regexp.MustCompile(`\{([a-z]+)\}`)
@@ -52,10 +55,10 @@ func names(text string) []string {
 	return slices.Compact(list)
 }
 
-// Lang is the language tag for the root of a page, and Dir the direction in which it is read.
+// Lang is the language tag of pages.
 func (c *Catalog) Lang() string { return c.lang }
 
-// Dir is "ltr" or "rtl", as the language is written.
+// Dir is the direction in which pages are read, "ltr" or "rtl": that in which the language is written.
 func (c *Catalog) Dir() string {
 	if c.backward {
 		return "rtl"
@@ -63,7 +66,7 @@ func (c *Catalog) Dir() string {
 	return "ltr"
 }
 
-// Marks of Unicode that keep a value from moving what is beside it.
+// isolate and endIsolate are the marks of Unicode that keep what is between them from moving what is beside it.
 const isolate, endIsolate = "\u2068", "\u2069"
 
 // Say returns a text in the host's words. Values are for its placeholders, in the order in which the English text has
