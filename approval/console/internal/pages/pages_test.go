@@ -133,7 +133,7 @@ func (s *shop) send(person string, r *http.Request) (int, string) {
 
 // says returns the text of a page without its tags.
 func says(page string) string {
-	page = strings.NewReplacer("<bdi>", "", "</bdi>", "").Replace(page) // which stand within words
+	page = regexp.MustCompile(`</?bdi[^>]*>`).ReplaceAllString(page, "") // which stand within words
 	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))), " ")
 }
 

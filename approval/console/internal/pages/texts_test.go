@@ -315,7 +315,7 @@ func TestFromRightToLeft(t *testing.T) {
 	id := s.ask("W1", 1)
 	_, page := s.get("olga", "")
 	require.Contains(t, page, `<html lang="he" dir="rtl">`)
-	require.Contains(t, page, "עבור <bdi>olga</bdi>: <bdi>bot</bdi>")
+	require.Contains(t, page, "עבור <bdi>olga</bdi>: <bdi><bdi>bot</bdi></bdi>")
 	require.Contains(t, page, "aria-label=\"לדחות: \u2068Pay 1 cents for order &#34;W1&#34;.\u2069\"")
 	require.Contains(t, says(page), "Tools and grants", "what has no words stays English")
 	form := s.form("sam", id)
