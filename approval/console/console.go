@@ -27,6 +27,7 @@ import (
 	"github.com/sallyport-dev/sallyport/approval/console/internal/changes"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/pages"
+	"github.com/sallyport-dev/sallyport/approval/console/internal/texts"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/chattools"
@@ -43,7 +44,8 @@ const (
 // maxEach is how many streams one person may have open in one scope.
 const maxEach = 16
 
-// maxBody is the most bytes of a request's body: parameters of the largest size in canonical form, each byte escaped.
+// maxBody is the most bytes of a request's body, unless its route says otherwise: parameters of the largest size in
+// canonical form, each byte escaped.
 const maxBody = 1 << 20
 
 // ErrNobody is what a [Config.Who] returns for a request that nobody is signed in for.
@@ -74,6 +76,16 @@ type Config struct {
 	Title, Environment    string
 	Home, SignIn, SignOut string
 	CSS                   template.CSS
+
+	// Lang is the language of the pages, as a BCP 47 tag; default "en". Pages in a language or a script that is written
+	// from right to left, such as "he" or "az-Arab", are laid out so.
+	Lang string
+
+	// Texts are the host's words for the console's own, by the English ones; [Texts] lists those that there are. What is
+	// in braces in a text is a placeholder: its replacement has the same ones, in any order. A replacement is text, never
+	// markup. What is missing stays English, as do the JSON API, the codes in the audit trail, and what other packages
+	// say: the rule of an explanation, the fault of a parameter, the error of a run.
+	Texts map[string]string
 
 	// Reasons are the reasons to dismiss a proposal that pages offer, in the words of the host; without any they are
 	// the console's own. Whoever asked reads the one that is chosen, and what else the person writes.
@@ -121,6 +133,10 @@ func New(c Config) (*Console, error) {
 			return nil, fmt.Errorf("console: trusted origin: %w", err)
 		}
 	}
+	catalog, err := texts.New(or(c.Lang, "en"), c.Texts, Texts())
+	if err != nil {
+		return nil, fmt.Errorf("console: texts: %w", err)
+	}
 	k.office = office.New(c.Gate)
 	k.hub = changes.New(k.office, changes.Options{
 		Poll: or(c.Poll, DefaultPoll), Heartbeat: or(c.Heartbeat, DefaultHeartbeat), Life: or(c.StreamLife, DefaultStreamLife),
@@ -129,9 +145,14 @@ func New(c Config) (*Console, error) {
 	k.mount(api.Surface(c.Gate, k.hub))
 	k.mount(pages.Surface(pages.Options{
 		Title: or(c.Title, "Sallyport"), Environment: c.Environment, Home: c.Home, Leave: c.SignOut, Enter: c.SignIn, CSS: c.CSS, Reasons: slices.Clone(c.Reasons),
+		Texts: catalog,
 	}))
 	return k, nil
 }
+
+// Texts returns every text of the console that [Config.Texts] can replace, sorted: all that it says by itself on pages and
+// in its script. A host can make a file to translate from it, and its tests can see what is missing after an update.
+func Texts() []string { return pages.Texts() }
 
 // Close ends the open streams and waits for them to stop reading. It may be called twice.
 func (k *Console) Close() { k.hub.Close() }

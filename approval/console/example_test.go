@@ -107,6 +107,41 @@ func ask(h http.Handler, method, path string, body, out any) {
 	}
 }
 
+// A host has its own words for some of what the console says. The others stay English, and its test can find them.
+func ExampleTexts() {
+	german := map[string]string{
+		"Inbox":                        "Posteingang",
+		"Not signed in":                "Nicht angemeldet",
+		"To the inbox":                 "Zum Posteingang",
+		"Decided by {who}, {time}.":    "Am {time} von {who} entschieden.",
+		"{hours} h {minutes} min left": "noch {hours} Std. {minutes} Min.",
+	}
+	desk, err := console.New(console.Config{
+		Gate: func() *chattools.Gate { return nil }, // stands for the host's gate
+		Who:  func(*http.Request) (console.Caller, error) { return console.Caller{}, console.ErrNobody },
+		Lang: "de", Texts: german,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer desk.Close()
+
+	for _, text := range console.Texts() {
+		if strings.HasPrefix(text, "Decided") && german[text] == "" { // a test of the host looks at all of them
+			fmt.Printf("missing: %q\n", text)
+		}
+	}
+	_, err = console.New(console.Config{
+		Gate:  func() *chattools.Gate { return nil },
+		Who:   func(*http.Request) (console.Caller, error) { return console.Caller{}, console.ErrNobody },
+		Texts: map[string]string{"Decided by {who}, {time}.": "Am {time} entschieden."},
+	})
+	fmt.Println(err)
+	// Output:
+	// missing: "Decided"
+	// console: texts: the text "Decided by {who}, {time}." has the placeholders [time who], and its replacement has [time]
+}
+
 // A message in a chat says what waits and where it is decided. Nothing can be decided from the message itself:
 // the chat's accounts are not the application's.
 func ExampleNotifierFunc() {

@@ -26,6 +26,7 @@ func (k *Console) mount(s web.Surface) {
 func (k *Console) endpoint(s web.Surface, route web.Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := requestOf(r)
+		r.Body = http.MaxBytesReader(w, r.Body, or(route.Body, maxBody))
 		if err := k.admit(q, route); err != nil {
 			s.Fail(w, q, web.ProblemOf(err))
 			return
@@ -94,15 +95,14 @@ func (k *Console) log(ctx context.Context, what string, r *http.Request, err err
 
 // crossSite tells whoever set the server up what the check saw: most often it is a proxy that rewrites Host.
 func (k *Console) crossSite(r *http.Request) error {
-	return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from "+shown(r.Header.Get("Origin"))+" and was made to "+
-		shown(r.Host)+". If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.")
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from {origin} and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.", shown(origin), shown(r.Host))
+	}
+	return web.NewProblem(web.CodeCrossSite, "Nothing was changed. The request came from an unnamed origin and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.", shown(r.Host))
 }
 
 // shown bounds a header's text that goes into an answer.
 func shown(s string) string {
-	if s == "" {
-		return "an unnamed origin"
-	}
 	if len(s) > 200 {
 		s = s[:200] + "…"
 	}
@@ -127,7 +127,6 @@ func (k *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	inner := r.Clone(context.WithValue(r.Context(), requestKey{}, q))
 	inner.URL.Path, inner.URL.RawPath = path, ""
-	inner.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	q.Request = inner
 	h, pattern := k.mux.Handler(inner)
 	if pattern == "" || isRedirect(h) {

@@ -75,6 +75,12 @@ type named struct {
 // /ops/console, or below a base that a proxy strips.
 func create(t *testing.T, base ...string) *world {
 	t.Helper()
+	return createAs(t, func(*console.Config) {}, base...)
+}
+
+// createAs makes a world whose console has another configuration.
+func createAs(t *testing.T, change func(*console.Config), base ...string) *world {
+	t.Helper()
 	if browser == nil {
 		t.Skip("SALLYPORT_TEST_CHROMIUM does not hold the path of Chromium")
 	}
@@ -121,7 +127,7 @@ func create(t *testing.T, base ...string) *world {
 	})
 	require.NoError(t, err)
 	w.gate = chattools.NewGate(approval.NewDesk(reg))
-	k, err := console.New(console.Config{
+	config := console.Config{
 		Gate: func() *chattools.Gate { return w.gate }, Title: "A place", Poll: 20 * time.Millisecond, BasePath: strings.Join(base, ""),
 		Who: func(r *http.Request) (console.Caller, error) {
 			c, err := r.Cookie("person")
@@ -130,7 +136,9 @@ func create(t *testing.T, base ...string) *world {
 			}
 			return console.Caller{Scope: "place", Person: authz.LoggedIn(authz.ID(c.Value))}, nil
 		},
-	})
+	}
+	change(&config)
+	k, err := console.New(config)
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/ops/console/", http.StripPrefix("/ops/console", k))

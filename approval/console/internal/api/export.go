@@ -21,11 +21,22 @@ import (
 const flushEvery = 500
 
 // export streams the audit trail. It ends with a line that says whether it is whole, since a response that
-// breaks off looks like one that ended.
+// breaks off looks like one that ended. A HEAD gets the headers: it exports nothing, and so leaves no record.
 func export(w http.ResponseWriter, r *web.Request, media, name string, line func(ledger.Record) error, last func(count int, err error) error, flush func() error) error {
 	f, err := AuditFilter(r)
 	if err != nil {
 		return err
+	}
+	head := func() {
+		w.Header().Set("Content-Type", media)
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	}
+	if r.Method == http.MethodHead {
+		if err := r.Visit.MayExport(r.Context()); err != nil {
+			return err
+		}
+		head()
+		return nil
 	}
 	records, err := r.Visit.Export(r.Context(), f)
 	if err != nil {
@@ -37,8 +48,7 @@ func export(w http.ResponseWriter, r *web.Request, media, name string, line func
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", media)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	head()
 	ctl := http.NewResponseController(w)
 	count := 0
 	for ; more && err == nil; rec, err, more = next() {

@@ -34,7 +34,7 @@ func ask(r *web.Request, names ...string) *query {
 
 func (q *query) bad(name string) {
 	if q.err == nil {
-		q.err = web.NewProblem(web.CodeMalformed, "The parameter "+strconv.Quote(name)+" is unknown, given twice or without meaning.")
+		q.err = web.NewProblem(web.CodeMalformed, "The parameter {name} is unknown, given twice or without meaning.", strconv.Quote(name))
 	}
 }
 

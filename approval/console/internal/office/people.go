@@ -89,7 +89,7 @@ func (v *Visit) People(ctx context.Context) (People, error) {
 type Cell struct {
 	Model     authz.ID          `json:"model"`
 	Available bool              `json:"available"` // the model could use it on some target
-	Waits     bool              `json:"waits"`     // each use waits for a person
+	Waits     bool              `json:"waits"`     // each use waits for a person; uses that are spent are not known here
 	Reason    authz.Reason      `json:"reason"`    // of the layer that decided
 	Why       []Cause           `json:"why"`       // every layer that spoke, in its order
 	Grant     string            `json:"grant"`     // what is assigned: allow, deny or none

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,17 +17,20 @@ import (
 // asks for confirmation, and the screen to go back to.
 type edit struct {
 	params func(url.Values) (any, error)
-	say    func(url.Values) string
+	say    func(words, url.Values) string
 	back   string
 }
 
-func words(format string, fields ...string) func(url.Values) string {
-	return func(v url.Values) string {
+// asks is the sentence of a text that has the form's fields as its values.
+func asks(text string, fields ...string) func(words, url.Values) string {
+	return func(w words, v url.Values) string {
 		args := make([]any, len(fields))
 		for i, f := range fields {
-			args[i] = "“" + visible(v.Get(f)) + "”"
+			if args[i] = visible(v.Get(f)); f == "ceiling" || f == "effect" {
+				args[i] = w.word(v.Get(f))
+			}
 		}
-		return fmt.Sprintf(format, args...)
+		return w.Say(text, args...)
 	}
 }
 
@@ -49,34 +51,34 @@ func list(text string) []string {
 var edits = map[string]edit{
 	"directory_set_ceiling": {
 		func(v url.Values) (any, error) { return directory.Ceiling{Ceiling: v.Get("ceiling")}, nil },
-		words("Set the ceiling for every model of this scope to %s.", "ceiling"), "settings",
+		asks("Set the ceiling for every model of this scope to “{ceiling}”.", "ceiling"), "settings",
 	},
 	"directory_disable_tool": {
 		func(v url.Values) (any, error) {
 			off, err := yes(v.Get("disabled"))
 			return directory.Disabling{Tool: v.Get("tool"), Disabled: off}, err
 		},
-		func(v url.Values) string {
+		func(w words, v url.Values) string {
 			if v.Get("disabled") == "true" {
-				return words("Disable the tool %s for every model. Open proposals of it cannot be approved meanwhile.", "tool")(v)
+				return asks("Disable the tool “{tool}” for every model. Open proposals of it cannot be approved meanwhile.", "tool")(w, v)
 			}
-			return words("Enable the tool %s again.", "tool")(v)
+			return asks("Enable the tool “{tool}” again.", "tool")(w, v)
 		}, "settings",
 	},
 	"directory_switch_standing": {
 		func(v url.Values) (any, error) { on, err := yes(v.Get("on")); return directory.Switch{On: on}, err },
-		func(v url.Values) string {
+		func(w words, v url.Values) string {
 			if v.Get("on") == "true" {
-				return "Turn standing grants on: what they cover runs without a click, in the name of whoever gave them."
+				return w.Say("Turn standing grants on: what they cover runs without a click, in the name of whoever gave them.")
 			}
-			return "Turn standing grants off: every change waits for a person."
+			return w.Say("Turn standing grants off: every change waits for a person.")
 		}, "settings",
 	},
 	"directory_set_grant": {
 		func(v url.Values) (any, error) {
 			return directory.Grant{Model: v.Get("model"), Tool: v.Get("tool"), Effect: v.Get("effect")}, nil
 		},
-		words("Set the grant of the tool %s to the model %s to %s.", "tool", "model", "effect"), "tools",
+		asks("Set the grant of the tool “{tool}” to the model “{model}” to “{effect}”.", "tool", "model", "effect"), "tools",
 	},
 	"directory_give_standing": {
 		func(v url.Values) (any, error) {
@@ -89,62 +91,64 @@ var edits = map[string]edit{
 				Model: v.Get("model"), Tool: v.Get("tool"), Hours: hours, Uses: uses, Below: v.Get("below"), AskOnly: v.Get("ask_only") == "true",
 			}, err
 		},
-		func(v url.Values) string {
-			often := "any number of times"
-			if n, _ := strconv.Atoi(v.Get("uses")); n != 0 {
-				often = strconv.Itoa(n) + " times"
+		func(w words, v url.Values) string {
+			fields, unlimited := []string{"model", "tool", "below", "uses", "hours"}, []string{"model", "tool", "below", "hours"}
+			n, _ := strconv.Atoi(v.Get("uses"))
+			switch often, also := n != 0, v.Get("ask_only") == "true"; {
+			case often && also:
+				return asks("Approve in advance, in your own name: the model “{model}” may use “{tool}” below “{below}” {uses} times, for {hours} hours, also for people who may only ask for it.", fields...)(w, v)
+			case often:
+				return asks("Approve in advance, in your own name: the model “{model}” may use “{tool}” below “{below}” {uses} times, for {hours} hours, for people who may do it themselves.", fields...)(w, v)
+			case also:
+				return asks("Approve in advance, in your own name: the model “{model}” may use “{tool}” below “{below}” any number of times, for {hours} hours, also for people who may only ask for it.", unlimited...)(w, v)
 			}
-			text := words("Approve in advance, in your own name: the model %s may use %s below %s ", "model", "tool", "below")(v) + often + ", for " + visible(v.Get("hours")) + " hours"
-			if v.Get("ask_only") == "true" {
-				return text + ", also for people who may only ask for it."
-			}
-			return text + ", for people who may do it themselves."
+			return asks("Approve in advance, in your own name: the model “{model}” may use “{tool}” below “{below}” any number of times, for {hours} hours, for people who may do it themselves.", unlimited...)(w, v)
 		}, "tools",
 	},
 	"directory_revoke_standing": {
 		func(v url.Values) (any, error) {
 			return directory.Revocation{Model: v.Get("model"), Grant: v.Get("grant")}, nil
 		},
-		words("Take the standing grant %s away from the model %s. It holds at once.", "grant", "model"), "tools",
+		asks("Take the standing grant “{grant}” away from the model “{model}”. It holds at once.", "grant", "model"), "tools",
 	},
 	"mcp_add_server": {
 		func(v url.Values) (any, error) {
 			return map[string]string{"name": v.Get("name"), "address": v.Get("address")}, nil
 		},
-		words("Add the MCP server %s at %s. Nothing of it is available before it is accepted.", "name", "address"), "servers",
+		asks("Add the MCP server “{name}” at “{address}”. Nothing of it is available before it is accepted.", "name", "address"), "servers",
 	},
 	"mcp_accept_server": {
 		func(v url.Values) (any, error) {
 			return map[string]string{"name": v.Get("name"), "digest": v.Get("digest")}, nil
 		},
-		words("Accept all tools of the MCP server %s in the form that has the digest %s.", "name", "digest"), "servers",
+		asks("Accept all tools of the MCP server “{name}” in the form that has the digest “{digest}”.", "name", "digest"), "servers",
 	},
 	"mcp_remove_server": {
 		func(v url.Values) (any, error) { return map[string]string{"name": v.Get("name")}, nil },
-		words("Remove the MCP server %s and all its tools.", "name"), "servers",
+		asks("Remove the MCP server “{name}” and all its tools.", "name"), "servers",
 	},
 	"directory_create_model": {
 		func(v url.Values) (any, error) {
 			return directory.NewModel{ID: v.Get("id"), Name: v.Get("name"), Roles: list(v.Get("roles"))}, nil
 		},
-		words("Create the model %s, called %s, with the roles %s. Its id can never be used for another.", "id", "name", "roles"), "models",
+		asks("Create the model “{id}”, called “{name}”, with the roles “{roles}”. Its id can never be used for another.", "id", "name", "roles"), "models",
 	},
 	"directory_set_roles": {
 		func(v url.Values) (any, error) {
 			return directory.Roles{ID: v.Get("id"), Roles: list(v.Get("roles"))}, nil
 		},
-		words("Give %s exactly the roles %s.", "id", "roles"), "models",
+		asks("Give “{id}” exactly the roles “{roles}”.", "id", "roles"), "models",
 	},
 	"directory_set_active": {
 		func(v url.Values) (any, error) {
 			on, err := yes(v.Get("active"))
 			return directory.Activity{ID: v.Get("id"), Active: on}, err
 		},
-		func(v url.Values) string {
+		func(w words, v url.Values) string {
 			if v.Get("active") == "true" {
-				return words("Activate %s.", "id")(v)
+				return asks("Activate “{id}”.", "id")(w, v)
 			}
-			return words("Deactivate %s, who may do nothing from then on.", "id")(v)
+			return asks("Deactivate “{id}”, who may do nothing from then on.", "id")(w, v)
 		}, "models",
 	},
 }
@@ -173,7 +177,7 @@ func (p *pages) change(w http.ResponseWriter, r *web.Request) error {
 	}
 	if v.Get("confirmed") != "yes" {
 		v.Set("confirmed", "yes")
-		return p.show(w, r, http.StatusOK, p.frame(r, "confirm", "Are you sure?", &confirmation{Base: base(r), Back: e.back, Sentence: e.say(v), Fields: v}))
+		return p.show(w, r, http.StatusOK, p.frame(r, "confirm", &confirmation{Base: base(r), Back: e.back, Sentence: e.say(p.words, v), Fields: v}))
 	}
 	text, err := json.Marshal(params)
 	if err != nil {

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"fmt"
-
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
 )
 
@@ -35,8 +33,11 @@ const (
 )
 
 // newChart draws one bar for each row; every bar is as long as its total is to the largest.
-func newChart(id, title string, parts []string, rows []bar) chart {
-	c := chart{ID: id, Title: title, Parts: parts, Height: len(rows)*barHeight + 6}
+func (w words) newChart(id, title string, parts []string, rows []bar) chart {
+	c := chart{ID: id, Title: title, Height: len(rows)*barHeight + 6}
+	for _, part := range parts {
+		c.Parts = append(c.Parts, w.Say(part))
+	}
 	largest := 0
 	for i := range rows {
 		for _, n := range rows[i].Values {
@@ -53,18 +54,26 @@ func newChart(id, title string, parts []string, rows []bar) chart {
 				continue
 			}
 			width := barWidth * float64(n) / float64(largest)
-			b.Segments = append(b.Segments, segment{x, width, k + 1, fmt.Sprintf("%s: %d %s", b.Label, n, parts[k])})
+			b.Segments = append(b.Segments, segment{x, width, k + 1, w.Say("{label}: {number} {part}", b.Label, n, c.Parts[k])})
 			x += width
 		}
 		b.End = x
-		c.Text += fmt.Sprintf("%s: %d. ", b.Label, b.Total)
+		c.Text += w.Say("{label}: {number}.", b.Label, b.Total) + " "
 	}
 	c.Bars = rows
 	return c
 }
 
+// What the bars of the charts count.
+var (
+	waits    = []string{"under 2 s", "2 to 10 s", "10 s to 1 min", "1 to 5 min", "5 min to 1 h", "longer"} // see [ledger.WaitedBelow]
+	fates    = []string{"approved", "dismissed", "expired", "waiting or revised"}
+	counted  = []string{"decisions"}
+	verdicts = []string{"improved", "unchanged", "worsened", "unmeasured"}
+)
+
 // charts says what became of proposals, how long people took, and whether it helped.
-func charts(o office.Outcomes) []chart {
+func (w words) charts(o office.Outcomes) []chart {
 	var decided, helped []bar
 	for _, t := range o.Actions {
 		name := visible(t.Action)
@@ -75,14 +84,15 @@ func charts(o office.Outcomes) []chart {
 		}
 	}
 	var waited []bar
-	labels := []string{"under 2 s", "2 to 10 s", "10 s to 1 min", "1 to 5 min", "5 min to 1 h", "longer"}
 	for i, n := range o.Total.Waited {
-		waited = append(waited, bar{Label: labels[i], Values: []int{n}})
+		waited = append(waited, bar{Label: w.Say(waits[i]), Values: []int{n}})
 	}
-	list := []chart{newChart("decided", "What became of proposals", []string{"approved", "dismissed", "expired", "waiting or revised"}, decided)}
-	list = append(list, newChart("waited", "How long people took to decide", []string{"decisions"}, waited))
+	list := []chart{
+		w.newChart("decided", w.Say("What became of proposals"), fates, decided),
+		w.newChart("waited", w.Say("How long people took to decide"), counted, waited),
+	}
 	if len(helped) > 0 {
-		list = append(list, newChart("helped", "Whether it helped", []string{"improved", "unchanged", "worsened", "unmeasured"}, helped))
+		list = append(list, w.newChart("helped", w.Say("Whether it helped"), verdicts, helped))
 	}
 	return list
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/approval/console/internal/office"
+	"github.com/sallyport-dev/sallyport/approval/console/internal/texts"
 	"github.com/sallyport-dev/sallyport/approval/console/internal/web"
 	"github.com/sallyport-dev/sallyport/ledger"
 )
@@ -38,29 +39,28 @@ type Options struct {
 	Enter       string       // address where people sign in; may be empty
 	CSS         template.CSS // after the console's own
 	Reasons     []string     // to dismiss a proposal; none are the console's own
+	Texts       *texts.Catalog
 }
 
 // pages renders. It is immutable and safe for concurrent use.
 type pages struct {
+	words
 	options Options
 	screens map[string]*template.Template
+	script  string            // the texts of the script that are not English, as JSON
 	names   map[string]string // of assets, to those with a digest in them
 	files   map[string][]byte // by the name with the digest
 }
 
 // Surface returns the pages.
 func Surface(o Options) web.Surface {
+	p := &pages{words: words{o.Texts}, options: o, names: map[string]string{}, files: map[string][]byte{}}
 	if len(o.Reasons) == 0 {
-		o.Reasons = dismissals
-	}
-	p := &pages{options: o, screens: map[string]*template.Template{}, names: map[string]string{}, files: map[string][]byte{}}
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
-	screens, _ := templates.ReadDir("templates")
-	for _, f := range screens {
-		if name := f.Name(); name != "layout.html" && name != "parts.html" {
-			p.screens[strings.TrimSuffix(name, ".html")] = template.Must(template.Must(layout.Clone()).ParseFS(templates, "templates/"+name))
+		for _, reason := range dismissals {
+			p.options.Reasons = append(p.options.Reasons, p.Say(reason))
 		}
 	}
+	p.screens, p.script = p.parse(), p.scripted()
 	list, _ := assets.ReadDir("assets")
 	for _, f := range list {
 		text, _ := assets.ReadFile("assets/" + f.Name())
@@ -74,7 +74,7 @@ func Surface(o Options) web.Surface {
 		{Pattern: "GET /proposals/{id}", Handle: p.proposal},
 		{Pattern: "POST /proposals/{id}/approve", Handle: p.approve},
 		{Pattern: "POST /proposals/{id}/dismiss", Handle: p.dismiss},
-		{Pattern: "POST /proposals/{id}/revise", Handle: p.revise},
+		{Pattern: "POST /proposals/{id}/revise", Body: maxDraft, Handle: p.revise},
 		{Pattern: "POST /dismiss", Handle: p.dismissSeveral},
 		{Pattern: "GET /ledger", Handle: p.ledger},
 		{Pattern: "GET /tools", Handle: p.tools},
@@ -128,13 +128,15 @@ func (p *pages) asset(w http.ResponseWriter, r *web.Request) error {
 // frame is what every page has.
 type frame struct {
 	Options Options
+	Lang    string
+	Dir     string
+	Script  string
 	Base    string
 	Nonce   string
 	Person  string
 	Scope   string
 	Page    string // name of the screen
 	Self    string // its address, where it is not the one that was asked for
-	Heading string
 	CSS     string // names of assets
 	JS      string
 	Icon    string
@@ -148,9 +150,9 @@ type frame struct {
 	Data    any
 }
 
-func (p *pages) frame(r *web.Request, page, heading string, data any) *frame {
+func (p *pages) frame(r *web.Request, page string, data any) *frame {
 	f := &frame{
-		Options: p.options, Base: base(r), Nonce: r.Nonce, Page: page, Heading: heading, Waiting: -1, Data: data,
+		Options: p.options, Lang: p.Lang(), Dir: p.Dir(), Script: p.script, Base: base(r), Nonce: r.Nonce, Page: page, Waiting: -1, Data: data,
 		CSS: p.names["console.css"], JS: p.names["console.js"], Icon: p.names["icon.svg"],
 	}
 	if r.Visit != nil {
@@ -174,7 +176,7 @@ func (p *pages) render(w http.ResponseWriter, status int, f *frame) error {
 // show renders a screen for somebody who was let in, with the count of what waits for them.
 func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame) error {
 	if done := r.URL.Query().Get("done"); f.Notice == "" {
-		f.Notice = notices[f.Page][done]
+		f.Notice = p.Say(notices[f.Page][done])
 	}
 	if f.Waiting < 0 {
 		if in, err := r.Visit.Inbox(r.Context(), office.Filter{Mine: true}); err == nil {
@@ -187,29 +189,29 @@ func (p *pages) show(w http.ResponseWriter, r *web.Request, status int, f *frame
 const changed = "This is how it is now. It holds from the next call on."
 
 // notices are what a screen says after a form did what it should. An address only names one, and anybody can write an
-// address: they hold whether or not there was a form. What a proposal's page says depends on the proposal; see [told].
+// address: they hold whether or not there was a form. What a proposal's page says depends on the proposal; see told.
 var notices = map[string]map[string]string{
 	"inbox":    {"several": "What you dismissed no longer waits. Each of the requesters can read the reason."},
 	"settings": {"changed": changed}, "tools": {"changed": changed}, "models": {"changed": changed}, "servers": {"changed": changed},
 }
 
 // told is what a proposal's page says after a form did what it should, if the proposal bears it out.
-func told(done string, row office.Row) string {
+func (w words) told(done string, row office.Row) string {
 	switch {
 	case done == "approved" && row.Outcome == ledger.Succeeded:
-		return "Approved, and it ran. How it ended is below."
+		return w.Say("Approved, and it ran. How it ended is below.")
 	case done == "dismissed" && row.State == ledger.StateDismissed:
-		return "Dismissed. The requester can read the reason."
+		return w.Say("Dismissed. The requester can read the reason.")
 	case done == "revised" && row.Supersedes != "":
-		return "This is the revised proposal. The one before it was dismissed."
+		return w.Say("This is the revised proposal. The one before it was dismissed.")
 	}
 	return ""
 }
 
 // fail renders a problem as a page that explains itself.
 func (p *pages) fail(w http.ResponseWriter, r *web.Request, problem *web.Problem) {
-	f := p.frame(r, "error", problem.Title, problem)
+	f := p.frame(r, "error", problem)
 	if err := p.render(w, problem.Status, f); err != nil {
-		http.Error(w, problem.Title, problem.Status)
+		http.Error(w, p.title(problem), problem.Status)
 	}
 }

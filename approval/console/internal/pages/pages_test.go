@@ -47,6 +47,11 @@ type shop struct {
 }
 
 func open(t *testing.T, more ...*registry.Action) *shop {
+	return openAs(t, func(*console.Config) {}, more...)
+}
+
+// openAs opens a shop whose console has another configuration.
+func openAs(t *testing.T, change func(*console.Config), more ...*registry.Action) *shop {
 	s := &shop{t: t, people: new(authz.Memory), book: new(ledger.Memory)}
 	s.clock.Store(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).UnixMicro())
 	human := func(id authz.ID, role string) authz.Actor {
@@ -83,7 +88,7 @@ func open(t *testing.T, more ...*registry.Action) *shop {
 	require.NoError(t, err)
 	s.desk = approval.NewDesk(reg)
 	s.gate = chattools.NewGate(s.desk)
-	k, err := console.New(console.Config{
+	config := console.Config{
 		Gate: func() *chattools.Gate { return s.gate }, Title: "Test & shop", Environment: "testing", Home: "/home", SignIn: "/in", SignOut: "/out",
 		Reasons: []string{"Not now", "Not needed", "Wrong details", "Ask Olga <b>first</b>"},
 		Who: func(r *http.Request) (console.Caller, error) {
@@ -92,7 +97,9 @@ func open(t *testing.T, more ...*registry.Action) *shop {
 			}
 			return console.Caller{Scope: "shop", Person: authz.LoggedIn(authz.ID(r.Header.Get("Person")))}, nil
 		},
-	})
+	}
+	change(&config)
+	k, err := console.New(config)
 	require.NoError(t, err)
 	t.Cleanup(k.Close)
 	s.handler = http.StripPrefix("/ops", k)
@@ -126,6 +133,7 @@ func (s *shop) send(person string, r *http.Request) (int, string) {
 
 // says returns the text of a page without its tags.
 func says(page string) string {
+	page = regexp.MustCompile(`</?bdi[^>]*>`).ReplaceAllString(page, "") // which stand within words
 	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))), " ")
 }
 

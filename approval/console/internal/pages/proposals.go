@@ -104,7 +104,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *web.Request) error {
 		Base: base(r), At: in.At, Rows: in.Rows, Filter: r.URL.Query(), Next: nextPage(r, base(r), in.Next), Mine: in.Mine, More: in.More,
 		Bounded: office.LookSize, Reasons: p.options.Reasons,
 	}
-	fr := p.frame(r, "inbox", "Inbox", l)
+	fr := p.frame(r, "inbox", l)
 	fr.Live, fr.After = true, place
 	v := r.URL.Query()
 	v.Del("mine")
@@ -127,7 +127,7 @@ func (p *pages) ledger(w http.ResponseWriter, r *web.Request) error {
 	l := &listing{
 		Base: base(r), At: page.At, Rows: page.Rows, Filter: r.URL.Query(), States: states, Next: nextPage(r, base(r)+"ledger", page.Next), Window: page.Window,
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "ledger", "Ledger", l))
+	return p.show(w, r, http.StatusOK, p.frame(r, "ledger", l))
 }
 
 // long is from how many bytes of parameters on the form asks whether they were read to the end.
@@ -143,7 +143,8 @@ type opened struct {
 	Why     *web.Problem // why the person may not approve it
 	Token   string
 	Reasons []string
-	Draft   string // of a revision that was refused
+	Draft   string // of a revision
+	Revised bool   // it is one that was refused
 }
 
 // dismissals are the reasons that the form offers if the host has none of its own; the requester reads the one that is
@@ -166,21 +167,21 @@ func (p *pages) open(w http.ResponseWriter, r *web.Request, status int, alert, d
 	}
 	params := o.Proposal.Params
 	d := &opened{
-		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: p.options.Reasons, Draft: draft,
+		Opened: o, Base: base(r), Display: params.Display(0), Hints: params.Suspicions(), Token: o.Token.Reveal(), Reasons: p.options.Reasons,
+		Draft: draft, Revised: draft != "",
+	}
+	if !d.Revised {
+		d.Draft = editable(d.Display)
 	}
 	d.Long = len(d.Display) > long
 	if o.Refusal != nil {
 		d.Why = web.ProblemOf(o.Refusal)
 	}
-	heading := o.Sentence
-	if heading == "" {
-		heading = visible(o.Action)
-	}
-	f := p.frame(r, "proposal", heading, d)
+	f := p.frame(r, "proposal", d)
 	f.Live, f.After = true, place
-	f.Self, f.Notice = proposalAt(base(r), o.ID), told(r.URL.Query().Get("done"), o.Row)
+	f.Self, f.Notice = proposalAt(base(r), o.ID), p.told(r.URL.Query().Get("done"), o.Row)
 	if f.Alert = alert; alert != "" && o.DecidedBy != "" {
-		f.Alert += " It was " + visible(o.DecidedBy) + ", at " + stamp(o.DecidedAt) + "."
+		f.Alert += " " + p.Say("It was {who}, at {time}.", visible(o.DecidedBy), stamp(o.DecidedAt))
 	}
 	return p.show(w, r, status, f)
 }
@@ -191,16 +192,7 @@ func (p *pages) refused(w http.ResponseWriter, r *web.Request, err error, draft 
 	if problem.Code == ledger.Unknown || problem.Code == ledger.Tampered {
 		return err
 	}
-	return p.open(w, r, problem.Status, says(problem), draft)
-}
-
-// says puts a problem into sentences.
-func says(problem *web.Problem) string {
-	text := problem.Title + ". " + problem.Detail
-	for _, fault := range problem.Faults {
-		text += " " + visible(fault) + "."
-	}
-	return text
+	return p.open(w, r, problem.Status, p.says(problem), draft)
 }
 
 func (p *pages) approve(w http.ResponseWriter, r *web.Request) error {
@@ -220,7 +212,7 @@ func (p *pages) approve(w http.ResponseWriter, r *web.Request) error {
 		return p.refused(w, r, r.Visit.Refuse(r.Context(), "approve", err), "")
 	}
 	if v.Get("must_read") == "1" && v.Get("read") != "1" || v.Get("must_know") == "1" && v.Get("know") != "1" {
-		return p.open(w, r, http.StatusUnprocessableEntity, "Not approved. Tick what the form asks for first. Nothing ran.", "")
+		return p.open(w, r, http.StatusUnprocessableEntity, p.Say("Not approved. Tick what the form asks for first. Nothing ran."), "")
 	}
 	if _, err := r.Visit.Approve(r.Context(), id, t, shown); err != nil {
 		return p.refused(w, r, err, "")
@@ -247,7 +239,7 @@ func (p *pages) dismiss(w http.ResponseWriter, r *web.Request) error {
 	}
 	id, reason := r.PathValue("id"), p.reasonOf(v)
 	if reason == "" {
-		return p.open(w, r, http.StatusUnprocessableEntity, "Not dismissed. Give a reason: whoever asked reads it.", "")
+		return p.open(w, r, http.StatusUnprocessableEntity, p.Say("Not dismissed. Give a reason: whoever asked reads it."), "")
 	}
 	if err := r.Visit.Dismiss(r.Context(), id, reason); err != nil {
 		return p.refused(w, r, err, "")
@@ -282,7 +274,7 @@ func (p *pages) dismissSeveral(w http.ResponseWriter, r *web.Request) error {
 	if d.Left == nil {
 		return see(w, r, base(r)+"?done=several")
 	}
-	return p.show(w, r, d.Left[0].Problem.Status, p.frame(r, "several", "Not all were dismissed", d))
+	return p.show(w, r, d.Left[0].Problem.Status, p.frame(r, "several", d))
 }
 
 // several is what became of proposals that were to be dismissed together.
@@ -317,7 +309,7 @@ func (p *pages) revise(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	draft := v.Get("params")
-	next, err := r.Visit.Revise(r.Context(), r.PathValue("id"), []byte(draft))
+	next, err := r.Visit.Revise(r.Context(), r.PathValue("id"), respelled(draft))
 	if err != nil {
 		return p.refused(w, r, err, draft)
 	}

@@ -72,7 +72,7 @@ func (p *pages) servers(w http.ResponseWriter, r *web.Request) error {
 	if err := read(r, listServers, struct{}{}, &d.Servers); err != nil {
 		return err
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "servers", "External servers", d))
+	return p.show(w, r, http.StatusOK, p.frame(r, "servers", d))
 }
 
 // review asks a server what it has now. It is no GET: what differs from what was accepted is unavailable from then on.
@@ -88,5 +88,5 @@ func (p *pages) review(w http.ResponseWriter, r *web.Request) error {
 	if err := read(r, reviewServer, map[string]string{"name": v.Get("name")}, d); err != nil {
 		return err
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "review", "What the server has now", d))
+	return p.show(w, r, http.StatusOK, p.frame(r, "review", d))
 }

@@ -115,7 +115,7 @@ func TestLongSentences(t *testing.T) {
 		require.Less(t, len(text[1]), 500, tag)
 		require.Contains(t, text[1], "(195 KiB in all)", tag)
 	}
-	require.Contains(t, page, "The whole sentence, 195 KiB")
+	require.Contains(t, says(page), "The whole sentence, 195 KiB")
 	require.Equal(t, 3, strings.Count(page, strings.Repeat("x", 200_000)+" end"), "the sentence, the parameters and the draft of a revision are whole")
 }
 
@@ -152,6 +152,7 @@ func TestStandingGrantsOnScreens(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, code, to)
 	_, page := s.get("olga", "tools")
 	require.Contains(t, says(page), "Asks or runs 1 standing")
+	require.Contains(t, says(page), "as long as it has uses left")
 	_, page = s.get("olga", "tools/pay")
 	require.Contains(t, says(page), "Asks, but for standing grants")
 	require.Contains(t, says(page), "1 times in all")
@@ -170,7 +171,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 	s := open(t)
 	id := s.ask("W1", 1)
 	for _, path := range []string{"proposals/" + id + "/approve", "proposals/" + id + "/dismiss", "proposals/" + id + "/revise", "dismiss", "change"} {
-		code, page := s.post("sam", path, url.Values{"id": {id}, "reason": {"Not now"}, "text": {strings.Repeat("x", 1<<20)}})
+		code, page := s.post("sam", path, url.Values{"id": {id}, "reason": {"Not now"}, "text": {strings.Repeat("x", 3<<20)}})
 		require.Equal(t, http.StatusRequestEntityTooLarge, code, path)
 		require.Contains(t, says(page), "larger than this address takes", path)
 	}

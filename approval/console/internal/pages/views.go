@@ -60,7 +60,7 @@ func (p *pages) audit(w http.ResponseWriter, r *web.Request) error {
 	if page.Next != 0 {
 		t.Next = nextPage(r, base(r)+"audit", strconv.FormatInt(page.Next, 10))
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "audit", "Audit", t))
+	return p.show(w, r, http.StatusOK, p.frame(r, "audit", t))
 }
 
 // exported is the query of an export that has a screen's filter: the API has other names for some of it, and takes
@@ -89,8 +89,9 @@ func exported(f office.AuditFilter) string {
 // matrix is what the screen of tools shows.
 type matrix struct {
 	office.Matrix
-	Base string
-	Tool *office.Tool // the one that is looked at closely
+	Base    string
+	Tool    *office.Tool // the one that is looked at closely
+	Effects []string     // that a grant of it can have
 }
 
 func (p *pages) tools(w http.ResponseWriter, r *web.Request) error {
@@ -98,7 +99,7 @@ func (p *pages) tools(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "tools", "Tools and grants", &matrix{Matrix: m, Base: base(r)}))
+	return p.show(w, r, http.StatusOK, p.frame(r, "tools", &matrix{Matrix: m, Base: base(r)}))
 }
 
 func (p *pages) tool(w http.ResponseWriter, r *web.Request) error {
@@ -111,7 +112,7 @@ func (p *pages) tool(w http.ResponseWriter, r *web.Request) error {
 	if i < 0 {
 		return web.NewProblem(web.CodeNotFound, "There is no such tool: The registry has none of this name.")
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "tool", m.Tools[i].Name, &matrix{Matrix: m, Base: base(r), Tool: &m.Tools[i]}))
+	return p.show(w, r, http.StatusOK, p.frame(r, "tool", &matrix{Matrix: m, Base: base(r), Tool: &m.Tools[i], Effects: effects}))
 }
 
 // people is what the screen of models shows.
@@ -144,7 +145,7 @@ func (p *pages) models(w http.ResponseWriter, r *web.Request) error {
 			d.Humans = append(d.Humans, a)
 		}
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "models", "Models and people", d))
+	return p.show(w, r, http.StatusOK, p.frame(r, "models", d))
 }
 
 // settings is what the screen of settings shows.
@@ -169,7 +170,7 @@ func (p *pages) settings(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	d := &settings{Settings: s, Base: base(r), Ceilings: ceilings, Tools: r.Visit.Registry().Actions()}
-	return p.show(w, r, http.StatusOK, p.frame(r, "settings", "Settings", d))
+	return p.show(w, r, http.StatusOK, p.frame(r, "settings", d))
 }
 
 // outcomes is what the screen of outcomes shows.
@@ -195,5 +196,5 @@ func (p *pages) outcomes(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, http.StatusOK, p.frame(r, "outcomes", "Outcomes", &outcomes{Outcomes: o, Base: base(r), Days: days, Charts: charts(o)}))
+	return p.show(w, r, http.StatusOK, p.frame(r, "outcomes", &outcomes{Outcomes: o, Base: base(r), Days: days, Charts: p.charts(o)}))
 }

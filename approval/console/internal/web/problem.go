@@ -1,11 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/approval/canon"
+	"github.com/sallyport-dev/sallyport/approval/console/internal/texts"
 	"github.com/sallyport-dev/sallyport/authz"
 	"github.com/sallyport-dev/sallyport/ledger"
 	"github.com/sallyport-dev/sallyport/registry"
@@ -25,8 +28,14 @@ type Problem struct {
 	DecidedBy authz.ID     `json:"decided_by,omitzero"`
 	DecidedAt time.Time    `json:"decided_at,omitzero"`
 
-	err error
+	err    error
+	text   string // of the detail, where it is the console's own
+	values []any  // for its placeholders
 }
+
+// Words returns the text of the detail and the values for its placeholders. The text is "" where the detail is what the
+// author of an action has to say.
+func (p *Problem) Words() (text string, values []any) { return p.text, slices.Clone(p.values) }
 
 // Error is the title and the detail.
 func (p *Problem) Error() string { return "console: " + p.Title + ": " + p.Detail }
@@ -83,17 +92,39 @@ var said = map[ledger.Code]struct {
 	ledger.Unrecorded:    {http.StatusServiceUnavailable, "Not recorded", "The ledger did not take the record, so nothing was run. Try again later."},
 }
 
-// NewProblem is the problem of a code, with a detail of its own if one is given.
-func NewProblem(code ledger.Code, detail string) *Problem {
+// NewProblem is the problem of a code, with a detail of its own if one is given: a text, and the values for its
+// placeholders.
+func NewProblem(code ledger.Code, detail string, values ...any) *Problem {
 	s, ok := said[code]
 	if !ok {
 		s = said[ledger.RunFailed]
 	}
-	p := &Problem{Type: "urn:sallyport:" + string(code), Title: s.title, Status: s.status, Detail: s.detail, Code: code}
-	if detail != "" {
-		p.Detail = detail
-	}
+	p := &Problem{Type: "urn:sallyport:" + string(code), Title: s.title, Status: s.status, Code: code}
+	p.explain(cmp.Or(detail, s.detail), values...)
 	return p
+}
+
+// explain sets the detail.
+func (p *Problem) explain(text string, values ...any) {
+	p.text, p.values, p.Detail = text, values, new(texts.Catalog).Say(text, values...)
+}
+
+// Texts returns the titles and details of problems that a page can show. In the JSON API they stay English.
+func Texts() []string {
+	list := slices.Clone(details)
+	for _, s := range said {
+		list = append(list, s.title, s.detail)
+	}
+	return list
+}
+
+// details are those that are not the detail of a code. A test holds them to the code.
+var details = []string{
+	"Nothing was changed. The request came from an unnamed origin and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.",
+	"Nothing was changed. The request came from {origin} and was made to {host}. If both are this application, let the proxy pass Host on, or name the origin in TrustedOrigins.",
+	"Something went wrong here. Nothing is known to have changed.",
+	"This needs a second pair of eyes: whoever is behind the request cannot approve it. Nothing was run.",
+	"Who you are could not be found out. Sign in again, or try later.",
 }
 
 // Refusal is the refusal of a code of this package, for the record.
@@ -119,13 +150,14 @@ func ProblemOf(err error) *Problem {
 	p := NewProblem(r.Code, "")
 	p.Reason, p.err = r.Reason, err
 	if text, ok := registry.PublicText(err); ok {
-		p.Detail = text
+		p.text, p.values, p.Detail = "", nil, text
 	}
 	if r.Code == ledger.Unavailable && p.Reason == string(authz.ReasonNoPermission) {
-		p.Title, p.Detail = said[ledger.Forbidden].title, said[ledger.Forbidden].detail
+		p.Title = said[ledger.Forbidden].title
+		p.explain(said[ledger.Forbidden].detail)
 	}
 	if p.Reason == string(authz.ReasonSamePerson) {
-		p.Detail = "This needs a second pair of eyes: whoever is behind the request cannot approve it. Nothing was run."
+		p.explain("This needs a second pair of eyes: whoever is behind the request cannot approve it. Nothing was run.")
 	}
 	if p.Reason == "params_changed" {
 		p.Status = http.StatusPreconditionFailed

@@ -28,8 +28,9 @@ type Handler func(w http.ResponseWriter, r *Request) error
 // Route is one route of a surface, with a pattern as [http.ServeMux] takes it.
 type Route struct {
 	Pattern string
-	Models  bool // a model's credential may use it
-	Open    bool // nobody needs to be known: it serves what is the same for everyone, and has no Visit
+	Models  bool  // a model's credential may use it
+	Body    int64 // the most bytes of a request's body; zero is what all have
+	Open    bool  // nobody needs to be known: it serves what is the same for everyone, and has no Visit
 	Handle  Handler
 }
 

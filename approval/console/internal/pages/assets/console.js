@@ -4,19 +4,25 @@
   "use strict";
   const body = document.body;
 
+  // The host's words, where it has its own. Each placeholder of a text, in braces, has a value of that name.
+  const texts = JSON.parse(body.dataset.texts || "{}");
+  const t = (text, values = {}) => (texts[text] || text).replace(/\{([a-z]+)\}/g, (_, name) => values[name]);
+
   // A clock for what waits, by the server's time. It is no live region: nobody wants a count read out each second.
   const served = Date.parse(body.dataset.now), started = Date.now();
   const now = () => served + (Date.now() - started);
   const two = (n) => String(n).padStart(2, "0");
+  const seconds = (el) => Math.ceil((Date.parse(el.dataset.ends) - now()) / 1000);
   const tick = () => {
     for (const el of document.querySelectorAll("[data-ends]")) {
-      const s = Math.ceil((Date.parse(el.dataset.ends) - now()) / 1000);
-      let text = "expired";
-      if (s >= 172800) text = Math.floor(s / 86400) + " days left";
-      else if (s >= 3600) text = Math.floor(s / 3600) + " h " + two(Math.floor(s / 60) % 60) + " min left";
-      else if (s >= 60) text = Math.floor(s / 60) + " min " + two(s % 60) + " s left";
-      else if (s > 0) text = s + " s left";
+      const s = seconds(el);
+      let text = t("expired");
+      if (s >= 172800) text = t("{days} days left", { days: Math.floor(s / 86400) });
+      else if (s >= 3600) text = t("{hours} h {minutes} min left", { hours: Math.floor(s / 3600), minutes: two(Math.floor(s / 60) % 60) });
+      else if (s >= 60) text = t("{minutes} min {seconds} s left", { minutes: Math.floor(s / 60), seconds: two(s % 60) });
+      else if (s > 0) text = t("{seconds} s left", { seconds: s });
       if (el.textContent !== text) el.textContent = text;
+      if (el === clock) tell(s);
       if (s <= 0) el.dispatchEvent(new CustomEvent("over", { bubbles: true }));
     }
   };
@@ -27,7 +33,15 @@
     for (const b of panel.querySelectorAll("button")) if (!b.dataset.after) b.disabled = true;
     say(text);
   };
-  document.addEventListener("over", () => lock("The time to approve this is over."));
+  // Whoever hears the page hears twice that its time goes by, if it was open before.
+  const clock = document.querySelector("#decide [data-ends]"), herald = document.getElementById("herald");
+  const marks = [[300, t("At most 5 minutes are left to decide.")], [60, t("At most 1 minute is left to decide.")]].filter(([mark]) => clock && seconds(clock) > mark);
+  const tell = (s) => {
+    let text = "";
+    while (marks.length && s <= marks[0][0]) text = marks.shift()[1];
+    if (text && s > 0 && !document.getElementById("decide").dataset.locked) herald.textContent = text;
+  };
+  document.addEventListener("over", () => lock(t("The time to approve this is over.")));
   if (document.querySelector("[data-ends]")) { tick(); setInterval(tick, 1000); }
 
   // What happened meanwhile appears as a line to click; rows never move by themselves.
@@ -39,7 +53,7 @@
     line.querySelector("a").hidden = !link;
   };
   let fresh = 0, stream = null, place = body.dataset.after, pause = 5000;
-  const deaf = "This page does not hear of changes at present.";
+  const deaf = t("This page does not hear of changes at present.");
   const id = body.dataset.proposal || "";
   const heard = (e) => {
     let change = {};
@@ -47,14 +61,14 @@
     try { change = JSON.parse(e.data); } catch { return; }
     if (id) {
       if (change.proposal !== id) return;
-      if (change.event === "dismissed" || change.event === "started") lock("Somebody decided this meanwhile.");
-      else if (change.event !== "finished") say("Something happened to this: " + change.event + ".", true);
+      if (change.event === "dismissed" || change.event === "started") lock(t("Somebody decided this meanwhile."));
+      else if (change.event !== "finished") say(t("Something happened to this: {event}.", { event: t(change.event) }), true);
       line.querySelector("a").hidden = false;
       return;
     }
-    if (body.dataset.live === "inbox") { fresh++; say(fresh + (fresh === 1 ? " change" : " changes") + " since this page was made.", true); }
+    if (body.dataset.live === "inbox") { fresh++; say(fresh === 1 ? t("1 change since this page was made.") : t("{number} changes since this page was made.", { number: fresh }), true); }
   };
-  const anew = () => { if (id || body.dataset.live === "inbox") say("Something may have changed since this page was made.", true); };
+  const anew = () => { if (id || body.dataset.live === "inbox") say(t("Something may have changed since this page was made."), true); };
   const listen = () => {
     if (!body.dataset.changes || stream || document.hidden) return;
     // From where this page is: it may have been made, or have been out of sight, for long.
