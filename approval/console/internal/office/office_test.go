@@ -57,6 +57,13 @@ func (b *book) Tally(ctx context.Context, q ledger.TallyQuery) ([]ledger.Tally, 
 	return b.Store.Tally(ctx, q)
 }
 
+func (b *book) Uses(ctx context.Context, scope authz.Scope, grants []string) (map[string]int, error) {
+	if b.broken {
+		return nil, errDisk
+	}
+	return b.Store.Uses(ctx, scope, grants)
+}
+
 func (b *book) Append(ctx context.Context, r ledger.Record) error {
 	if b.full {
 		return errDisk
@@ -72,7 +79,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	require.NoError(t, people.Set("s", authz.Facts{Settings: authz.Settings{Ceiling: authz.Propose}, Actors: []authz.Actor{
 		human("olga", authz.Owner), human("ed", authz.Editor), human("vera", authz.Viewer),
-		{ID: "bot", Kind: authz.Model, Active: true, Roles: []string{authz.Editor}},
+		{ID: "bot", Kind: authz.Model, Active: true, Roles: []string{authz.Editor}, Grants: []authz.Grant{{Tool: "note", Effect: authz.Allow, Standing: &authz.Standing{
+			ID: "g1", By: "olga", Since: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC), Below: authz.Root(),
+		}}}},
 	}}))
 	keys, err := token.NewRing("test", token.Key{ID: "k1", Secret: []byte("a ring secret of 32 bytes: 012345")})
 	require.NoError(t, err)
@@ -186,6 +195,7 @@ func TestViewsFailClosed(t *testing.T) {
 		"people":    func() error { _, err := v.People(ctx); return err },
 		"audit":     func() error { _, err := v.Audit(ctx, office.AuditFilter{}); return err },
 		"outcomes":  func() error { _, err := v.Outcomes(ctx, time.Time{}, time.Time{}); return err },
+		"matrix":    func() error { _, err := v.Matrix(ctx); return err },
 		"head":      func() error { _, err := v.Head(ctx); return err },
 		"after":     func() error { _, err := v.After(ctx, 0, 10); return err },
 	}

@@ -89,7 +89,7 @@ func (v *Visit) People(ctx context.Context) (People, error) {
 type Cell struct {
 	Model     authz.ID          `json:"model"`
 	Available bool              `json:"available"` // the model could use it on some target
-	Waits     bool              `json:"waits"`     // each use waits for a person; uses that are spent are not known here
+	Waits     bool              `json:"waits"`     // each use waits for a person
 	Reason    authz.Reason      `json:"reason"`    // of the layer that decided
 	Why       []Cause           `json:"why"`       // every layer that spoke, in its order
 	Grant     string            `json:"grant"`     // what is assigned: allow, deny or none
@@ -108,7 +108,9 @@ type Cause struct {
 // GrantOfStanding is a standing grant of one model for one tool.
 type GrantOfStanding struct {
 	directory.StandingEntry
-	Ended bool `json:"ended"`
+	Used  int  `json:"used"`
+	Spent bool `json:"spent"` // no use is left
+	Ended bool `json:"ended"` // its time is over
 }
 
 // Tool is one row of the matrix.
@@ -154,6 +156,10 @@ func (v *Visit) Matrix(ctx context.Context) (Matrix, error) {
 	if err != nil {
 		return Matrix{}, v.refuse(ctx, "tools", err)
 	}
+	used, err := v.uses(ctx, out.Models)
+	if err != nil {
+		return Matrix{}, err
+	}
 	now := v.reg.Now()
 	for i, a := range v.reg.Actions() {
 		t := Tool{
@@ -162,14 +168,34 @@ func (v *Visit) Matrix(ctx context.Context) (Matrix, error) {
 			Disabled: slices.Contains(list.Disabled, a.Name), Cells: []Cell{},
 		}
 		for m, model := range out.Models {
-			t.Cells = append(t.Cells, cellOf(table[m][i], model, a, list.Standing, now))
+			t.Cells = append(t.Cells, cellOf(table[m][i], model, a, list.Standing, used, now))
 		}
 		out.Tools = append(out.Tools, t)
 	}
 	return out, nil
 }
 
-func cellOf(e authz.Explanation, model Actor, a *registry.Action, standing bool, now time.Time) Cell {
+// uses asks the ledger how often the standing grants of some models were used.
+func (v *Visit) uses(ctx context.Context, models []Actor) (map[string]int, error) {
+	var ids []string
+	for _, m := range models {
+		for _, g := range m.Grants {
+			if g.Standing != nil {
+				ids = append(ids, g.Standing.ID)
+			}
+		}
+	}
+	if ids == nil {
+		return nil, nil
+	}
+	used, err := v.reg.Ledger().Uses(ctx, v.scope, ids)
+	if err != nil {
+		return nil, unread(err)
+	}
+	return used, nil
+}
+
+func cellOf(e authz.Explanation, model Actor, a *registry.Action, standing bool, used map[string]int, now time.Time) Cell {
 	c := Cell{Model: authz.ID(model.ID), Available: e.Decision.Allowed, Reason: e.Decision.Reason, Why: []Cause{}, Grant: "none", Standing: []GrantOfStanding{}}
 	c.Waits = c.Available && a.Mode != authz.Read
 	for _, s := range e.Steps {
@@ -183,9 +209,10 @@ func cellOf(e authz.Explanation, model Actor, a *registry.Action, standing bool,
 			c.Grant = g.Effect
 			continue
 		}
-		ended := !now.Before(g.Standing.Until)
-		c.Standing = append(c.Standing, GrantOfStanding{*g.Standing, ended})
-		if standing && !ended && a.Mode == authz.Execute {
+		s := GrantOfStanding{StandingEntry: *g.Standing, Used: used[g.Standing.ID], Ended: !now.Before(g.Standing.Until)}
+		s.Spent = s.Uses > 0 && s.Used >= s.Uses
+		c.Standing = append(c.Standing, s)
+		if standing && !s.Ended && !s.Spent && a.Mode == authz.Execute {
 			c.Waits = false
 		}
 	}

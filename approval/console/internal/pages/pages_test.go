@@ -382,7 +382,7 @@ func TestChanges(t *testing.T) {
 		require.True(t, c.ok(now), c.form)
 	}
 	_, page := s.get("olga", "tools/pay")
-	require.Contains(t, says(page), "Standing grant by olga: 3 times")
+	require.Contains(t, says(page), "Standing grant by olga: 0 of 3 times used")
 	code, _ := s.post("olga", "change", url.Values{"action": {"directory_revoke_standing"}, "model": {"bot"}, "grant": {grant}, "confirmed": {"yes"}})
 	require.Equal(t, http.StatusSeeOther, code)
 

@@ -142,7 +142,8 @@ func TestConfirmationSaysAll(t *testing.T) {
 	require.Contains(t, says(page), "below “/” 3 times, for 8 hours, also for people who may only ask for it.")
 }
 
-// TestStandingGrantsOnScreens: a tool of which a standing grant covers some is not shown as one that runs, and what ran
+// TestStandingGrantsOnScreens: a tool of which a standing grant covers some is not shown as one that runs, nor one whose
+// grant is spent as one that may, and what ran
 // by it is not counted among what people approved.
 func TestStandingGrantsOnScreens(t *testing.T) {
 	s := open(t)
@@ -152,13 +153,20 @@ func TestStandingGrantsOnScreens(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, code, to)
 	_, page := s.get("olga", "tools")
 	require.Contains(t, says(page), "Asks or runs 1 standing")
-	require.Contains(t, says(page), "as long as it has uses left")
 	_, page = s.get("olga", "tools/pay")
 	require.Contains(t, says(page), "Asks, but for standing grants")
-	require.Contains(t, says(page), "1 times in all")
+	require.Contains(t, says(page), "0 of 1 times used")
+	require.NotContains(t, says(page), "It is spent.")
 
 	a := s.gate.Call(t.Context(), s.session(), chattools.Call{Name: "pay", Arguments: []byte(`{"order":"W1","cents":1}`)})
 	require.Equal(t, chattools.Done, a.Status, a.Text)
+	_, page = s.get("olga", "tools")
+	require.Contains(t, says(page), "Asks 1 standing")
+	require.NotContains(t, says(page), "Asks or runs")
+	_, page = s.get("olga", "tools/pay")
+	require.Contains(t, says(page), "Asks each time")
+	require.Contains(t, says(page), "1 of 1 times used below / , until")
+	require.Contains(t, says(page), "It is spent.")
 	code, _ = s.post("sam", "proposals/"+s.ask("W2", 2)+"/dismiss", url.Values{"reason": {"Not now"}})
 	require.Equal(t, http.StatusSeeOther, code)
 	_, page = s.get("olga", "outcomes")
