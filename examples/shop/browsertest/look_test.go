@@ -49,15 +49,7 @@ func TestAccessible(t *testing.T) {
 			for _, s := range screens {
 				ada.visit(s.path)
 				where := fmt.Sprintf("%s at %d px, %s", s.name, width, scheme)
-				require.LessOrEqual(t, js[int64](ada, "document.documentElement.scrollWidth"), width, "%s: nothing is wider than the window", where)
-				js[bool](ada, source+"; true")
-				var faults []struct {
-					ID, Help string
-					Nodes    []struct{ HTML, FailureSummary string }
-				}
-				found := js[string](ada, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations))`)
-				require.NoError(t, json.Unmarshal([]byte(found), &faults))
-				require.Empty(t, faults, where)
+				ada.flawless(source, where)
 				if pictures != "" && (width == 1280 || width == 390) && scheme == "light" && s.name != "error" && s.name != "confirm" {
 					shot, err := chromedp.Run(ada.ctx, picture(s.name))
 					require.NoError(t, err)
@@ -67,6 +59,21 @@ func TestAccessible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// flawless looks at a screen with axe, of which it gets the source, also at what is folded up.
+func (w *window) flawless(axe, where string) {
+	w.t.Helper()
+	js[bool](w, axe+`; window.folded = [...document.querySelectorAll("details:not([open])")]; folded.forEach(d => { d.open = true }); true`)
+	require.True(w.t, js[bool](w, "document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "%s: nothing is wider than the window", where)
+	var faults []struct {
+		ID, Help string
+		Nodes    []struct{ HTML, FailureSummary string }
+	}
+	found := js[string](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations))`)
+	require.NoError(w.t, json.Unmarshal([]byte(found), &faults))
+	require.Empty(w.t, faults, where)
+	js[bool](w, "folded.forEach(d => { d.open = false }); true")
 }
 
 // picture is of the window, and of a whole proposal.

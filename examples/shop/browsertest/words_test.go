@@ -39,7 +39,7 @@ func TestFromRightToLeft(t *testing.T) {
 		own[text] = hebrew(text)
 	}
 	w := createAs(t, func(c *console.Config) { c.Lang, c.Texts = "he", own })
-	path := w.ask("one " + hostile)
+	path, source := w.ask("one "+hostile), axe(t)
 	olga := w.enter("olga")
 	for _, width := range []int64{1280, 320} {
 		olga.do(chromedp.EmulateViewport(width, 900))
@@ -47,6 +47,7 @@ func TestFromRightToLeft(t *testing.T) {
 			olga.go_(screen)
 			where := fmt.Sprintf("%s at %d px", screen, width)
 			olga.sound(where)
+			olga.flawless(source, where)
 			require.Equal(t, "rtl", js[string](olga, `getComputedStyle(document.querySelector("main")).direction`), where)
 			require.Equal(t, "ltr", js[string](olga, `[...document.querySelectorAll("pre, code")].map(e => getComputedStyle(e).direction)[0] || "ltr"`), where)
 			if width == 1280 {
