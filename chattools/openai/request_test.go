@@ -213,7 +213,7 @@ func TestStableBytes(t *testing.T) {
 			require.NoError(t, err)
 			catalog, err := c.gate.Catalog(t.Context(), c.session)
 			require.NoError(t, err)
-			for _, tool := range published[100:130] {
+			for _, tool := range published[100:110] {
 				catalog = append(catalog, &chattools.Tool{Name: tool.Server + "_" + tool.Name, Schema: tool.InputSchema})
 			}
 			_, err = ask(t.Context(), model, chattools.Request{System: "S", Messages: messages, Tools: catalog})

@@ -41,17 +41,6 @@ func TestOptionsThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// The table is what a reader of the terminal gets; nothing in it may depend on the order of a map.
-func TestTheReplaysTable(t *testing.T) {
-	for approve, golden := range map[string]string{"all": "testdata/replay.txt", "none": "testdata/replay_none.txt"} {
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
-		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), strings.NewReader(""), &out, options{replay: true, approve: approve, dsn: "memory"}))
-		require.Equal(t, string(want), out.String())
-	}
-}
-
 func TestAStoryThatIsNotThere(t *testing.T) {
 	_, err := taskOf("retail-test-999")
 	require.EqualError(t, err, `there is no task "retail-test-999"`)

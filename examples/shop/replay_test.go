@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,11 +43,21 @@ func (r *replay) requireRefused(t *testing.T) {
 	require.Empty(t, r.unexpected)
 }
 
+// requireTable compares what a reader of the terminal gets; nothing in it may depend on the order of a map.
+func requireTable(t *testing.T, golden, table string) {
+	t.Helper()
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), table)
+}
+
 // Every recorded call comes out as recorded when staff approve every proposal, except where the gate is there
 // to refuse.
 func TestReplayEqualsTheRecording(t *testing.T) {
 	r := newTestReplay(t, true)
-	require.NoError(t, r.all(t.Context()))
+	var out bytes.Buffer
+	require.NoError(t, r.print(t.Context(), &out))
+	requireTable(t, "testdata/replay.txt", out.String())
 	r.requireRefused(t)
 	require.Equal(t, map[string]int{
 		"tasks": 488, "reads": 211, "writes": 752, "pures": 9, "handoffs": 1,
@@ -109,6 +120,9 @@ func TestReplayWithoutApprovals(t *testing.T) {
 		r.Pass(registry.DefaultLifetime)
 	}
 	require.NoError(t, r.check(t.Context()))
+	var out bytes.Buffer
+	r.report(&out)
+	requireTable(t, "testdata/replay_none.txt", out.String())
 	r.requireRefused(t)
 	require.Equal(t, map[string]int{
 		"tasks": 488, "reads": 211, "writes": 752, "pures": 9, "handoffs": 1, "forbidden": 10, "proposed": 750, "now expired": 750,
