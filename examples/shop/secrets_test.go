@@ -46,7 +46,8 @@ func TestNothingThatTheModelReadsIsSomebodyElses(t *testing.T) {
 			hear(text)
 			var a chattools.Answer
 			require.NoError(t, json.Unmarshal(text, &a))
-			hear(fmt.Appendf(nil, "%v %+v %#v %s %q", a, a, a, a, a))
+			hear(fmt.Appendf(nil, "%#v", a))
+			fmt.Fprintf(&everything, "%v %+v %s %q", a, a, a, a) // which have no more than that
 			if a.Status == chattools.NeedsApproval {
 				redemption, err := r.Open(t.Context(), a.Proposal, store.Sam)
 				require.NoError(t, err)
